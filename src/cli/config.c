@@ -137,7 +137,7 @@ wend_status config_read(const char *path, struct buf *text, wend_error *err)
     return s;
 }
 
-struct reader {
+struct config_reader {
     const char *path;
     struct settings *set;
     struct arena *arena;
@@ -145,7 +145,7 @@ struct reader {
     const struct yaml *yaml;
 };
 
-static wend_status wrong(const struct reader *r, const struct json *j,
+static wend_status wrong(const struct config_reader *r, const struct json *j,
                          const char *key, const char *what)
 {
     return fail_at(r->err, WEND_E_PARSE, j->line, j->column,
@@ -153,7 +153,7 @@ static wend_status wrong(const struct reader *r, const struct json *j,
                    what);
 }
 
-static wend_status set_one(const struct reader *r, const struct opt *o,
+static wend_status set_one(const struct config_reader *r, const struct opt *o,
                            const char *key, const struct json *j)
 {
     struct buf why = {.mem = r->arena->mem};
@@ -178,7 +178,8 @@ static wend_status set_one(const struct reader *r, const struct opt *o,
     return s;
 }
 
-static wend_status unknown_key(const struct reader *r, const struct json *j)
+static wend_status unknown_key(const struct config_reader *r,
+                               const struct json *j)
 {
     const char *names[KEYS];
     char key[80], hint[HINT_BYTES];
@@ -193,7 +194,7 @@ static wend_status unknown_key(const struct reader *r, const struct json *j)
                    did_you_mean(hint, key, names, KEYS));
 }
 
-static wend_status read_key(const struct reader *r, const struct json *j)
+static wend_status read_key(const struct config_reader *r, const struct json *j)
 {
     wend_status s = WEND_OK;
     const struct opt *o;
@@ -231,7 +232,7 @@ static bool is_blank(wend_str text)
     return true;
 }
 
-static wend_status read_tree(struct reader *r, wend_str text)
+static wend_status read_tree(struct config_reader *r, wend_str text)
 {
     wend_error why = {0};
     struct yaml yaml;
@@ -259,7 +260,7 @@ wend_status config_load(struct settings *set, struct arena *a, wend_error *err)
 {
     struct buf path = {.mem = a->mem}, text = {.mem = a->mem};
     wend_status s = WEND_OK;
-    struct reader r = {.set = set, .arena = a, .err = err};
+    struct config_reader r = {.set = set, .arena = a, .err = err};
     bool named;
 
     if (config_path(&path, &named)) {

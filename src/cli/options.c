@@ -178,7 +178,7 @@ static bool unknown_option(const struct opt *opts, wend_str name,
     return false;
 }
 
-struct parser {
+struct opt_parser {
     const struct opt *opts;
     void *settings;
     char **args;
@@ -195,7 +195,7 @@ static void put_label(struct buf *out, const struct opt *o, bool is_long)
         buf_fmt(out, "-%c", o->letter);
 }
 
-static bool set_or_say(struct parser *p, const struct opt *o, bool is_long,
+static bool set_or_say(struct opt_parser *p, const struct opt *o, bool is_long,
                        const char *value)
 {
     struct buf inner = {.mem = p->why->mem};
@@ -210,7 +210,7 @@ static bool set_or_say(struct parser *p, const struct opt *o, bool is_long,
 }
 
 /* `given` is the text after = or after the letter, or NULL. */
-static bool with_value(struct parser *p, const struct opt *o, bool is_long,
+static bool with_value(struct opt_parser *p, const struct opt *o, bool is_long,
                        const char *given)
 {
     if (!given && o->kind != OPT_LATER) {
@@ -224,7 +224,7 @@ static bool with_value(struct parser *p, const struct opt *o, bool is_long,
     return set_or_say(p, o, is_long, given);
 }
 
-static bool long_option(struct parser *p, const char *text)
+static bool long_option(struct opt_parser *p, const char *text)
 {
     const char *equals = strchr(text, '=');
     wend_str name = {text, equals ? (size_t)(equals - text) : strlen(text)};
@@ -241,7 +241,7 @@ static bool long_option(struct parser *p, const char *text)
     return set_or_say(p, o, true, NULL);
 }
 
-static bool letters(struct parser *p, const char *text)
+static bool letters(struct opt_parser *p, const char *text)
 {
     for (; *text; text++) {
         const struct opt *o = opt_lettered(p->opts, *text);
@@ -261,7 +261,7 @@ static bool letters(struct parser *p, const char *text)
 bool options_parse(const struct opt *opts, void *settings, int *args_count,
                    char **args, struct arena *a, struct buf *why)
 {
-    struct parser p = {opts, settings, args, *args_count, 0, a, why};
+    struct opt_parser p = {opts, settings, args, *args_count, 0, a, why};
     bool ended = false;
     int kept = 0;
 

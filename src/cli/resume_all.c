@@ -32,23 +32,23 @@ extern char **environ;
 
 /* ---- Which --------------------------------------------------------------- */
 
-struct id {
-    struct id *next;
+struct resume_id {
+    struct resume_id *next;
     char text[40];
     char parent[40]; /* for a child, else empty */
     bool imported;
 };
 
-struct ids {
+struct resume_ids {
     struct cli *cli;
-    struct id *list;
+    struct resume_id *list;
 };
 
 /* The listing gives the newest first; they are resumed oldest first. */
 static int note(void *ctx, const wend_run_info *info)
 {
-    struct ids *ids = ctx;
-    struct id *id = arena_alloc(&ids->cli->arena, sizeof *id);
+    struct resume_ids *ids = ctx;
+    struct resume_id *id = arena_alloc(&ids->cli->arena, sizeof *id);
 
     if (!id)
         return complain(EXIT_FAILED, "out of memory");
@@ -62,10 +62,11 @@ static int note(void *ctx, const wend_run_info *info)
 }
 
 /* The parent resumes it, even a parent that became active only now. */
-static bool is_resumed_by_parent(struct cli *cli, const struct id *list,
-                                 const struct id *child)
+static bool is_resumed_by_parent(struct cli *cli, const struct resume_id *list,
+                                 const struct resume_id *child)
 {
-    for (const struct id *id = list; id && child->parent[0]; id = id->next)
+    for (const struct resume_id *id = list; id && child->parent[0];
+         id = id->next)
         if (!strcmp(id->text, child->parent))
             return true;
     return run_state(cli, child->parent, NULL) == RUN_UNDER_WAY;
@@ -92,8 +93,8 @@ static bool is_paused(struct cli *cli, const char *id)
 }
 
 /* Whether to resume it; prints the reason if not. */
-static bool is_meant(struct cli *cli, const struct id *list,
-                     const struct id *id)
+static bool is_meant(struct cli *cli, const struct resume_id *list,
+                     const struct resume_id *id)
 {
     if (is_resumed_by_parent(cli, list, id))
         return false;
@@ -135,16 +136,16 @@ static void let_die(struct cli *cli)
 
 /* ---- Processes ----------------------------------------------------------- */
 
-struct job {
+struct resume_job {
     pid_t pid; /* 0: none */
-    const struct id *id;
+    const struct resume_id *id;
     bool closes; /* its parent is over */
     FILE *out;   /* its output; NULL: directly to standard output */
 };
 
-struct jobs {
+struct resume_jobs {
     struct cli *cli;
-    struct job all[JOBS_MAX];
+    struct resume_job all[JOBS_MAX];
     size_t max, running;
     int signal; /* signal that ends it; 0: none */
     int code;   /* the first that is not 0 */
@@ -168,7 +169,7 @@ static char **command_of(struct cli *cli, const char *id)
     return argv;
 }
 
-static int spawn(struct jobs *j, struct job *job)
+static int spawn(struct resume_jobs *j, struct resume_job *job)
 {
     char **argv = command_of(j->cli, job->id->text);
     posix_spawn_file_actions_t files;
@@ -198,7 +199,7 @@ static int spawn(struct jobs *j, struct job *job)
 
 /* A child whose parent is over is closed: the resume first receives its
  * cancel request. */
-static bool close_orphan(struct cli *cli, const struct id *id)
+static bool close_orphan(struct cli *cli, const struct resume_id *id)
 {
     wend_request cancel = {
         .size = sizeof cancel, .kind = WEND_REQUEST_CANCEL, .by = "parent"};
@@ -212,14 +213,14 @@ static bool close_orphan(struct cli *cli, const struct id *id)
     return true;
 }
 
-static void begin(struct jobs *j, const struct id *id)
+static void begin(struct resume_jobs *j, const struct resume_id *id)
 {
-    struct job *job = j->all;
+    struct resume_job *job = j->all;
     int code;
 
     while (job->pid)
         job++;
-    *job = (struct job){.id = id, .closes = close_orphan(j->cli, id)};
+    *job = (struct resume_job){.id = id, .closes = close_orphan(j->cli, id)};
     if (!job->closes && !j->cli->set.quiet)
         complain(0, "resuming run %s", id->text);
     code = spawn(j, job);
@@ -239,7 +240,7 @@ static void pass_on(FILE *from)
     fclose(from);
 }
 
-static void ended(struct jobs *j, struct job *job, int status)
+static void ended(struct resume_jobs *j, struct resume_job *job, int status)
 {
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
     enum run_state state = run_state(j->cli, job->id->text, NULL);
@@ -262,7 +263,7 @@ static void ended(struct jobs *j, struct job *job, int status)
         complain(0, "run %s: exit status %d", job->id->text, code);
 }
 
-static void take_signals(struct jobs *j)
+static void take_signals(struct resume_jobs *j)
 {
     int number;
 
@@ -275,7 +276,7 @@ static void take_signals(struct jobs *j)
     }
 }
 
-static void wait_some(struct jobs *j, int signals)
+static void wait_some(struct resume_jobs *j, int signals)
 {
     struct pollfd fd = {.fd = signals, .events = POLLIN};
     int status;
@@ -289,9 +290,9 @@ static void wait_some(struct jobs *j, int signals)
 
 int resume_all(struct cli *cli)
 {
-    static struct jobs j;
+    static struct resume_jobs j;
     const wend_list_options o = {.size = sizeof o, .status = "interrupted"};
-    struct ids ids = {.cli = cli};
+    struct resume_ids ids = {.cli = cli};
     int signals = signals_open(), code;
 
     if (signals < 0)
@@ -303,10 +304,11 @@ int resume_all(struct cli *cli)
         return code;
     if (!ids.list && !cli->set.quiet)
         complain(0, "no interrupted runs");
-    j = (struct jobs){.cli = cli,
-                      .max = cli->set.jobs > 0 ? (size_t)cli->set.jobs
-                                               : JOBS_DEFAULT};
-    for (const struct id *id = ids.list; id && !j.signal; id = id->next) {
+    j = (struct resume_jobs){.cli = cli,
+                             .max = cli->set.jobs > 0 ? (size_t)cli->set.jobs
+                                                      : JOBS_DEFAULT};
+    for (const struct resume_id *id = ids.list; id && !j.signal;
+         id = id->next) {
         if (!is_meant(cli, ids.list, id))
             continue;
         while (j.running == j.max)

@@ -125,14 +125,14 @@ wend_status stores_each(struct arena *a, stores_fn fn, void *ctx,
     return s;
 }
 
-struct wanted {
+struct store_wanted {
     const char *path;
     char id[ID_LEN + 1];
 };
 
 static bool look(void *ctx, const char *id, enum stores_how how, wend_str path)
 {
-    struct wanted *w = ctx;
+    struct store_wanted *w = ctx;
 
     (void)how;
     if (!str_is(path, w->path))
@@ -144,7 +144,7 @@ static bool look(void *ctx, const char *id, enum stores_how how, wend_str path)
 wend_status stores_remove(const char *path, struct arena *a, wend_error *err)
 {
     struct buf name = {.mem = a->mem};
-    struct wanted w = {.path = path};
+    struct store_wanted w = {.path = path};
     wend_status s = folder_path(&name, err);
 
     if (s == WEND_OK)

@@ -25,7 +25,7 @@ enum {
     LEAVE_MS = 1000, /* time for printing the rest after a signal */
 };
 
-struct loop {
+struct stream_loop {
     struct stream *st;
     struct approvals approvals;
     struct pollfd fds[FDS];
@@ -68,7 +68,7 @@ int stream_past(struct stream *st, const char *id, int64_t to)
 
 /* A run of this process continues to its run_end; there is nothing to wait
  * for in a replay or a log. */
-static void cancel(struct loop *l, const char *by)
+static void cancel(struct stream_loop *l, const char *by)
 {
     l->canceled = true;
     if (l->over || !l->st->live ||
@@ -76,7 +76,7 @@ static void cancel(struct loop *l, const char *by)
         l->code = EXIT_CANCELED;
 }
 
-static void take_signals(struct loop *l)
+static void take_signals(struct stream_loop *l)
 {
     int number;
 
@@ -89,7 +89,7 @@ static void take_signals(struct loop *l)
             cancel(l, "signal");
 }
 
-static void reader_left(struct loop *l)
+static void reader_left(struct stream_loop *l)
 {
     int error = l->st->view->results.error;
 
@@ -102,12 +102,12 @@ static void reader_left(struct loop *l)
 
 /* ---- One round ----------------------------------------------------------- */
 
-static void watch(struct loop *l, int fd, int i, short events)
+static void watch(struct stream_loop *l, int fd, int i, short events)
 {
     l->fds[i] = (struct pollfd){.fd = fd, .events = events};
 }
 
-static void wait_for_something(struct loop *l)
+static void wait_for_something(struct stream_loop *l)
 {
     struct view *v = l->st->view;
     wend_runtime *rt = l->st->cli->rt;
@@ -128,7 +128,7 @@ static void wait_for_something(struct loop *l)
     poll(l->fds, FDS, timeout);
 }
 
-static void write_some(struct loop *l)
+static void write_some(struct stream_loop *l)
 {
     struct view *v = l->st->view;
     short results = l->fds[FD_RESULTS].revents;
@@ -152,7 +152,7 @@ static bool has_room(const struct view *v)
 }
 
 /* Approvals of descendants; nothing else of them is shown. */
-static void take_approvals(struct loop *l, wend_run *run)
+static void take_approvals(struct stream_loop *l, wend_run *run)
 {
     const wend_event *ev;
     wend_run *child;
@@ -164,7 +164,7 @@ static void take_approvals(struct loop *l, wend_run *run)
     }
 }
 
-static void take_events(struct loop *l)
+static void take_events(struct stream_loop *l)
 {
     struct stream *st = l->st;
     const wend_event *ev;
@@ -186,7 +186,7 @@ static void take_events(struct loop *l)
     view_end(st->view);
 }
 
-static bool is_done(const struct loop *l)
+static bool is_done(const struct stream_loop *l)
 {
     const struct view *v = l->st->view;
 
@@ -194,7 +194,7 @@ static bool is_done(const struct loop *l)
            (l->over && !out_pending(&v->results) && !out_pending(&v->talk));
 }
 
-static void go_round(struct loop *l)
+static void go_round(struct stream_loop *l)
 {
     wait_for_something(l);
     if (l->fds[FD_SIGNALS].revents)
@@ -245,7 +245,7 @@ static int64_t resumed_at(struct cli *cli, const char *id)
 
 /* Releases the run after a signal, and shows the events that the log has
  * after the newest shown event. */
-static void show_rest(struct loop *l)
+static void show_rest(struct stream_loop *l)
 {
     struct stream *st = l->st;
     wend_replay_options o = {.size = sizeof o};
@@ -273,7 +273,7 @@ static void show_rest(struct loop *l)
         complain(0, "stopped; 'wend resume %s' resumes it", id);
 }
 
-static int ended(struct loop *l)
+static int ended(struct stream_loop *l)
 {
     struct view *v = l->st->view;
     int code;
@@ -291,7 +291,7 @@ static int ended(struct loop *l)
 
 int stream_go(struct stream *st)
 {
-    struct loop l = {.st = st, .code = -1};
+    struct stream_loop l = {.st = st, .code = -1};
     int signals = signals_open();
 
     if (signals < 0)

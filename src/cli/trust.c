@@ -67,13 +67,13 @@ static wend_status read_lines(const char *folder, struct arena *a,
     return s == WEND_E_NOTFOUND ? WEND_OK : s;
 }
 
-struct line {
+struct trust_line {
     wend_str sum, path;
     bool part; /* belongs to the manifest before it */
 };
 
 /* The next valid line; false at the end. */
-static bool next_line(wend_str *text, struct line *out)
+static bool next_line(wend_str *text, struct trust_line *out)
 {
     while (text->len) {
         const char *feed = memchr(text->ptr, '\n', text->len);
@@ -101,7 +101,7 @@ wend_status trust_each(struct arena *a,
 {
     struct buf folder = {.mem = a->mem};
     wend_status s = folder_path(&folder, err);
-    struct line line;
+    struct trust_line line;
     wend_str text;
 
     if (!s)
@@ -113,14 +113,14 @@ wend_status trust_each(struct arena *a,
     return s;
 }
 
-struct wanted {
+struct trust_wanted {
     const char *path, *sum;
     bool found;
 };
 
 static void look(void *ctx, wend_str sum, wend_str path)
 {
-    struct wanted *w = ctx;
+    struct trust_wanted *w = ctx;
 
     if (str_is(path, w->path))
         w->found = str_is(sum, w->sum);
@@ -129,7 +129,7 @@ static void look(void *ctx, wend_str sum, wend_str path)
 wend_status trust_has(const char *path, const char *sum, struct arena *a,
                       bool *yes, wend_error *err)
 {
-    struct wanted w = {path, sum, false};
+    struct trust_wanted w = {path, sum, false};
     wend_status s = trust_each(a, look, &w, err);
 
     *yes = !s && w.found;
@@ -157,7 +157,7 @@ static const wend_manifest_file *file_of(const wend_manifest *m, wend_str name)
 static void put_changes(struct buf *out, wend_str text, const wend_manifest *m)
 {
     wend_str rest = text;
-    struct line line;
+    struct trust_line line;
     bool any = false;
 
     while (next_line(&rest, &line) && line.part) {
@@ -185,7 +185,7 @@ wend_status trust_changes(const char *path, const wend_manifest *m,
 {
     struct buf folder = {.mem = a->mem};
     wend_status s = folder_path(&folder, err);
-    struct line line;
+    struct trust_line line;
     wend_str text;
 
     if (!s)
@@ -240,7 +240,7 @@ static void keep_others(struct buf *out, wend_str text, const char *path,
                         bool *had)
 {
     bool mine = false;
-    struct line line;
+    struct trust_line line;
 
     while (next_line(&text, &line)) {
         if (!line.part)

@@ -24,8 +24,8 @@ static const struct opt opts[] = {
 };
 
 /* Work that runs again after a resume: its next start is skipped. */
-struct again {
-    struct again *next;
+struct diff_again {
+    struct diff_again *next;
     wend_event_type type;
     wend_str id; /* id of the call or action; absent: the model call */
 };
@@ -40,7 +40,7 @@ struct side {
     int64_t counts[WEND_EVENT_TYPES];
     wend_outcome outcome;
     wend_ev_metrics metrics;
-    struct again *again;
+    struct diff_again *again;
 };
 
 struct differ {
@@ -71,7 +71,7 @@ static uint64_t types_of(bool exact)
 static void expect_again(struct differ *d, struct side *s, wend_event_type type,
                          wend_str id)
 {
-    struct again *a = arena_alloc(&d->cli->arena, sizeof *a);
+    struct diff_again *a = arena_alloc(&d->cli->arena, sizeof *a);
 
     if (!a)
         return; /* the arena records the failure */
@@ -83,7 +83,7 @@ static void expect_again(struct differ *d, struct side *s, wend_event_type type,
 
 static bool starts_again(struct side *s, wend_event_type type, wend_str id)
 {
-    for (struct again **link = &s->again; *link; link = &(*link)->next)
+    for (struct diff_again **link = &s->again; *link; link = &(*link)->next)
         if ((*link)->type == type && str_eq((*link)->id, id)) {
             *link = (*link)->next;
             return true;

@@ -63,14 +63,14 @@ static int open_file(const char *name, int *fd)
     return lseek(from, 0, SEEK_CUR) == 0 ? EXIT_DONE : spool(from, name, fd);
 }
 
-struct told {
+struct import_report {
     const struct cli *cli;
     struct buf out;
 };
 
 static void tell(void *ctx, const char *run, int64_t events)
 {
-    struct told *t = ctx;
+    struct import_report *t = ctx;
 
     if (t->cli->set.quiet)
         return;
@@ -82,7 +82,7 @@ static void tell(void *ctx, const char *run, int64_t events)
 
 static int run(struct cli *cli)
 {
-    struct told told = {.cli = cli, .out = {.mem = cli->arena.mem}};
+    struct import_report told = {.cli = cli, .out = {.mem = cli->arena.mem}};
     wend_error err = {0};
     wend_status s;
     int code, printed, fd = -1;

@@ -17,24 +17,24 @@ static const struct opt opts[] = {
     ROWS_END,
 };
 
-struct row {
-    struct row *next; /* newer */
+struct rm_row {
+    struct rm_row *next; /* newer */
     char run[40], parent[40];
     bool child, alive, goes;
-    struct row *gone_next; /* of the runs to remove */
+    struct rm_row *gone_next; /* of the runs to remove */
 };
 
-struct rows {
+struct rm_rows {
     struct cli *cli;
-    struct row *oldest, *gone;
+    struct rm_row *oldest, *gone;
     size_t others; /* removed with it */
 };
 
 /* The listing gives the newest first. */
 static int note(void *ctx, const wend_run_info *info)
 {
-    struct rows *r = ctx;
-    struct row *row = arena_alloc(&r->cli->arena, sizeof *row);
+    struct rm_rows *r = ctx;
+    struct rm_row *row = arena_alloc(&r->cli->arena, sizeof *row);
 
     if (!row)
         return complain(EXIT_FAILED, "out of memory");
@@ -47,18 +47,18 @@ static int note(void *ctx, const wend_run_info *info)
     return EXIT_DONE;
 }
 
-static bool goes(const struct rows *r, const char *run)
+static bool goes(const struct rm_rows *r, const char *run)
 {
-    for (const struct row *row = r->gone; row; row = row->gone_next)
+    for (const struct rm_row *row = r->gone; row; row = row->gone_next)
         if (!strcmp(row->run, run))
             return true;
     return false;
 }
 
 /* A run is older than its children and its forks. */
-static int choose(struct rows *r, const char *id)
+static int choose(struct rm_rows *r, const char *id)
 {
-    for (struct row *row = r->oldest; row; row = row->next) {
+    for (struct rm_row *row = r->oldest; row; row = row->next) {
         bool named = !strcmp(row->run, id);
 
         row->goes = named || (row->parent[0] && goes(r, row->parent));
@@ -81,7 +81,7 @@ static int choose(struct rows *r, const char *id)
     return EXIT_DONE;
 }
 
-static int confirm(const struct rows *r, const char *id)
+static int confirm(const struct rm_rows *r, const char *id)
 {
     char line[16];
 
@@ -102,18 +102,18 @@ static int confirm(const struct rows *r, const char *id)
 }
 
 /* Newest first: a run must not be removed before its descendants. */
-static int remove_rows(struct rows *r)
+static int remove_rows(struct rm_rows *r)
 {
-    struct row *newest = NULL, *next;
+    struct rm_row *newest = NULL, *next;
     wend_error err = {0};
     wend_status s = WEND_OK;
 
-    for (struct row *row = r->oldest; row; row = next) {
+    for (struct rm_row *row = r->oldest; row; row = next) {
         next = row->next;
         row->next = newest;
         newest = row;
     }
-    for (struct row *row = newest; row && s == WEND_OK; row = row->next)
+    for (struct rm_row *row = newest; row && s == WEND_OK; row = row->next)
         if (row->goes)
             s = wend_store_remove(r->cli->store, row->run, &err);
     return s == WEND_OK ? EXIT_DONE : give_up(r->cli, s, &err);
@@ -132,7 +132,7 @@ static int tidy(struct cli *cli)
 static int run(struct cli *cli)
 {
     wend_list_options all = {.size = sizeof all};
-    struct rows r = {.cli = cli};
+    struct rm_rows r = {.cli = cli};
     struct found found;
     int code = find_arg(cli, open_store, &found);
 

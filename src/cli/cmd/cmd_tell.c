@@ -118,12 +118,12 @@ static int run_say(struct cli *cli)
 enum { WAITING_MAX = 64, CALL_ID_MAX = 128 };
 
 /* The calls of a run that wait for approval, from its log. */
-struct waiting {
+struct waiting_calls {
     char ids[WAITING_MAX][CALL_ID_MAX];
     int count;
 };
 
-static void drop_waiting(struct waiting *w, wend_str call)
+static void drop_waiting(struct waiting_calls *w, wend_str call)
 {
     for (int i = 0; i < w->count; i++)
         if (str_is(call, w->ids[i])) {
@@ -135,7 +135,7 @@ static void drop_waiting(struct waiting *w, wend_str call)
 
 static void note_waiting(void *ctx, const wend_event *ev)
 {
-    struct waiting *w = ctx;
+    struct waiting_calls *w = ctx;
     wend_str call;
 
     if (ev->type == WEND_APPROVAL_ASK) {
@@ -150,7 +150,8 @@ static void note_waiting(void *ctx, const wend_event *ev)
     }
 }
 
-static int find_waiting(struct cli *cli, const char *id, struct waiting *w)
+static int find_waiting(struct cli *cli, const char *id,
+                        struct waiting_calls *w)
 {
     wend_replay_options o = {.size = sizeof o,
                              .filter.types = TYPE(APPROVAL_ASK) |
@@ -160,7 +161,7 @@ static int find_waiting(struct cli *cli, const char *id, struct waiting *w)
     return each_event(cli, id, &o, note_waiting, w);
 }
 
-static int not_waiting(const struct waiting *w, const char *id,
+static int not_waiting(const struct waiting_calls *w, const char *id,
                        const char *call)
 {
     struct buf names = {.mem = &(struct mem){0}};
@@ -183,7 +184,7 @@ static int not_waiting(const struct waiting *w, const char *id,
 static int run_approve(struct cli *cli)
 {
     static const char *const answers[] = {"no", "yes"};
-    struct waiting w = {.count = 0};
+    struct waiting_calls w = {.count = 0};
     struct found found;
     int yes, code;
 

@@ -52,7 +52,7 @@ static void put_error(struct buf *b, const void *at)
     text(b, e->message);
 }
 
-struct member {
+struct gist_member {
     size_t at; /* in the event */
     void (*put)(struct buf *b, const void *at);
 };
@@ -134,7 +134,7 @@ static void more_delta(struct buf *b, const wend_event *ev)
 
 struct gist {
     const char *text; /* each % is the next member */
-    struct member members[5];
+    struct gist_member members[5];
 };
 
 static const struct gist
@@ -217,7 +217,7 @@ static const struct gist *const gists[WEND_EVENT_TYPES] = {
 static void put_gist(struct buf *b, const wend_event *ev)
 {
     const struct gist *g = gists[ev->type];
-    const struct member *m = g->members;
+    const struct gist_member *m = g->members;
 
     for (const char *p = g->text; *p; p++) {
         if (*p != '%') {

@@ -18,7 +18,7 @@ enum {
     REST_COLUMNS = 44, /* right of the lanes */
 };
 
-struct row {
+struct plan_row {
     const struct json *action;
     wend_str id;
     uint32_t number;            /* from 0, in drawing order */
@@ -27,12 +27,13 @@ struct row {
     uint32_t lane;
 };
 
-struct drawing {
+struct plan_drawing {
     struct arena arena;
-    struct row *rows, **by_id;
+    struct plan_row *rows, **by_id;
     uint32_t count;
-    const struct row *lanes[LANES_MAX]; /* row that owns the lane; NULL: free */
-    uint32_t lanes_used;                /* maximum at any time */
+    const struct plan_row
+        *lanes[LANES_MAX]; /* row that owns the lane; NULL: free */
+    uint32_t lanes_used;   /* maximum at any time */
     size_t name_columns;
 };
 
@@ -48,7 +49,7 @@ static int64_t number(const struct json *j, const char *key)
 
 static int by_wave(const void *a, const void *b)
 {
-    const struct row *x = a, *y = b;
+    const struct plan_row *x = a, *y = b;
     int64_t d = number(x->action, "wave") - number(y->action, "wave");
 
     return d ? (d > 0) - (d < 0)
@@ -65,16 +66,17 @@ static int id_order(wend_str a, wend_str b)
 
 static int by_id(const void *a, const void *b)
 {
-    return id_order((*(struct row *const *)a)->id,
-                    (*(struct row *const *)b)->id);
+    return id_order((*(struct plan_row *const *)a)->id,
+                    (*(struct plan_row *const *)b)->id);
 }
 
 static int find_id(const void *key, const void *item)
 {
-    return id_order(*(const wend_str *)key, (*(struct row *const *)item)->id);
+    return id_order(*(const wend_str *)key,
+                    (*(struct plan_row *const *)item)->id);
 }
 
-static bool read_deps(struct drawing *d, struct row *r)
+static bool read_deps(struct plan_drawing *d, struct plan_row *r)
 {
     const struct json *deps = json_get(r->action, "depends_on");
 
@@ -82,8 +84,8 @@ static bool read_deps(struct drawing *d, struct row *r)
     if (!r->deps)
         return false;
     for (const struct json *e = deps->first; e; e = e->next) {
-        struct row **found = bsearch(&e->text, d->by_id, d->count,
-                                     sizeof(struct row *), find_id);
+        struct plan_row **found = bsearch(&e->text, d->by_id, d->count,
+                                          sizeof(struct plan_row *), find_id);
 
         if (!found)
             continue;
@@ -94,18 +96,19 @@ static bool read_deps(struct drawing *d, struct row *r)
     return true;
 }
 
-static bool read_rows(struct drawing *d, const struct json *actions)
+static bool read_rows(struct plan_drawing *d, const struct json *actions)
 {
     uint32_t n = 0;
 
     d->count = actions->count;
     d->rows = arena_alloc(&d->arena, (d->count + 1) * sizeof *d->rows);
-    d->by_id = arena_alloc(&d->arena, (d->count + 1) * sizeof(struct row *));
+    d->by_id =
+        arena_alloc(&d->arena, (d->count + 1) * sizeof(struct plan_row *));
     if (!d->rows || !d->by_id)
         return false;
     for (const struct json *e = actions->first; e; e = e->next, n++)
         d->rows[n] =
-            (struct row){e, json_str(json_get(e, "id")), n, NULL, 0, 0, 0};
+            (struct plan_row){e, json_str(json_get(e, "id")), n, NULL, 0, 0, 0};
     qsort(d->rows, d->count, sizeof *d->rows, by_wave);
     for (n = 0; n < d->count; n++) {
         wend_str name = json_str(json_get(d->rows[n].action, "name"));
@@ -115,7 +118,7 @@ static bool read_rows(struct drawing *d, const struct json *actions)
         if (name.len > d->name_columns)
             d->name_columns = name.len < NAME_COLUMNS ? name.len : NAME_COLUMNS;
     }
-    qsort(d->by_id, d->count, sizeof(struct row *), by_id);
+    qsort(d->by_id, d->count, sizeof(struct plan_row *), by_id);
     for (n = 0; n < d->count; n++)
         if (!read_deps(d, &d->rows[n]))
             return false;
@@ -125,7 +128,7 @@ static bool read_rows(struct drawing *d, const struct json *actions)
 /* ---- Lanes --------------------------------------------------------------- */
 
 /* The lane of the row: one that ends here, or a free one. */
-static uint32_t choose_lane(const struct drawing *d, uint32_t n)
+static uint32_t choose_lane(const struct plan_drawing *d, uint32_t n)
 {
     for (uint32_t i = 0; i < LANES_MAX; i++)
         if (d->lanes[i] && d->lanes[i]->last == n)
@@ -137,7 +140,7 @@ static uint32_t choose_lane(const struct drawing *d, uint32_t n)
 }
 
 /* Updates the open lanes for the rows below. */
-static void move_on(struct drawing *d, struct row *r)
+static void move_on(struct plan_drawing *d, struct plan_row *r)
 {
     for (uint32_t i = 0; i < LANES_MAX; i++)
         if (d->lanes[i] && d->lanes[i]->last == r->number)
@@ -147,10 +150,10 @@ static void move_on(struct drawing *d, struct row *r)
 }
 
 /* False if there are too many lanes for the width. */
-static bool lay_out(struct drawing *d, size_t lanes_max)
+static bool lay_out(struct plan_drawing *d, size_t lanes_max)
 {
     for (uint32_t n = 0; n < d->count; n++) {
-        struct row *r = &d->rows[n];
+        struct plan_row *r = &d->rows[n];
 
         r->lane = choose_lane(d, n);
         if (r->lane >= lanes_max)
@@ -162,7 +165,7 @@ static bool lay_out(struct drawing *d, size_t lanes_max)
     return true;
 }
 
-static bool waits_for(const struct row *r, const struct row *lane)
+static bool waits_for(const struct plan_row *r, const struct plan_row *lane)
 {
     for (uint32_t i = 0; lane && i < r->deps_count; i++)
         if (r->deps[i] == lane->number)
@@ -171,10 +174,11 @@ static bool waits_for(const struct row *r, const struct row *lane)
 }
 
 /* The character in lane i of the row, whose line spans `from` to `to`. */
-static const char *sign_at(const struct drawing *d, const struct row *r,
-                           uint32_t i, uint32_t from, uint32_t to)
+static const char *sign_at(const struct plan_drawing *d,
+                           const struct plan_row *r, uint32_t i, uint32_t from,
+                           uint32_t to)
 {
-    const struct row *lane = d->lanes[i];
+    const struct plan_row *lane = d->lanes[i];
     bool critical = json_get(r->action, "critical")->kind == JSON_TRUE;
     bool ends = lane && lane->last == r->number;
 
@@ -191,7 +195,8 @@ static const char *sign_at(const struct drawing *d, const struct row *r,
     return ends ? "\xE2\x94\xB4" : "\xE2\x94\xBC"; /* upside-down T, cross */
 }
 
-static void put_lanes(struct buf *out, struct drawing *d, struct row *r)
+static void put_lanes(struct buf *out, struct plan_drawing *d,
+                      struct plan_row *r)
 {
     uint32_t from = r->lane, to = r->lane;
 
@@ -297,8 +302,8 @@ static void put_learned(struct buf *out, const struct json *learned)
             (long long)number(learned, "runs"));
 }
 
-static void put_facts(struct buf *out, const struct drawing *d,
-                      const struct row *r, size_t columns)
+static void put_facts(struct buf *out, const struct plan_drawing *d,
+                      const struct plan_row *r, size_t columns)
 {
     const struct json *values = json_get(r->action, "values_from");
     wend_str target = json_str(json_get(r->action, "target"));
@@ -337,8 +342,8 @@ static void put_facts(struct buf *out, const struct drawing *d,
     buf_free(&facts);
 }
 
-static void put_after(struct buf *out, const struct drawing *d,
-                      const struct row *r)
+static void put_after(struct buf *out, const struct plan_drawing *d,
+                      const struct plan_row *r)
 {
     for (uint32_t i = 0; i < r->deps_count; i++) {
         buf_cstr(out, i ? ", " : "; after ");
@@ -346,7 +351,7 @@ static void put_after(struct buf *out, const struct drawing *d,
     }
 }
 
-static void put_row(struct buf *out, struct drawing *d, struct row *r,
+static void put_row(struct buf *out, struct plan_drawing *d, struct plan_row *r,
                     const struct plan_look *look, bool lines)
 {
     bool critical = json_get(r->action, "critical")->kind == JSON_TRUE;
@@ -371,7 +376,7 @@ static void put_row(struct buf *out, struct drawing *d, struct row *r,
 void plan_draw(struct buf *out, const struct json *plan,
                const struct plan_look *look)
 {
-    struct drawing d = {.arena = {.mem = out->mem}};
+    struct plan_drawing d = {.arena = {.mem = out->mem}};
     bool lines = look->lines && look->columns > REST_COLUMNS;
 
     put_head(out, plan, look);
