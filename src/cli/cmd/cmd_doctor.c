@@ -3,8 +3,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <linux/magic.h>
 #include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +13,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
-#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +22,7 @@
 #include "cli/config.h"
 #include "cli/term.h"
 #include "cli/workspace.h"
+#include "super/cgroup_base.h"
 
 /* Constants and structs that older headers lack. */
 #ifndef SYS_openat2
@@ -274,80 +271,25 @@ static void check_mounts(struct finding *f)
 
 /* ---- Bounds ---- */
 
-#define CGROUPS "/sys/fs/cgroup"
-
-/* The directory of this process's cgroup (version 2), without a trailing
- * slash. */
-static bool own_cgroup(char *out, size_t size)
-{
-    char line[PATH_MAX];
-    bool found_it = false;
-    struct statfs st;
-    FILE *f;
-
-    if (statfs(CGROUPS, &st) || st.f_type != CGROUP2_SUPER_MAGIC)
-        return false;
-    f = fopen("/proc/self/cgroup", "r");
-    while (f && !found_it && fgets(line, sizeof line, f)) {
-        line[strcspn(line, "\n")] = 0;
-        found_it = !strncmp(line, "0::/", 4) && strncmp(line, "0::/..", 6);
-    }
-    if (f)
-        fclose(f);
-    return found_it && (size_t)snprintf(out, size, CGROUPS "%s",
-                                        line[4] ? line + 3 : "") < size;
-}
-
-static bool is_delegated(const char *dir)
-{
-    char parent[PATH_MAX + 8], mark;
-    struct stat own, above;
-
-    if ((getxattr(dir, "user.delegate", &mark, 1) == 1 ||
-         getxattr(dir, "trusted.delegate", &mark, 1) == 1) &&
-        mark == '1')
-        return true;
-    snprintf(parent, sizeof parent, "%s/..", dir);
-    return geteuid() && !stat(dir, &own) && !stat(parent, &above) &&
-           own.st_uid == geteuid() && above.st_uid != geteuid();
-}
-
-static bool write_word(const char *dir, const char *name, const char *word)
-{
-    char path[PATH_MAX + 80];
-    ssize_t n = -1;
-    int fd;
-
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        n = write(fd, word, strlen(word));
-        close(fd);
-    }
-    return n > 0;
-}
-
-/* As the supervisor does it (super/cgroup.c): creates a cgroup and checks
- * it. */
+/* Creates a cgroup where the supervisor would, and checks it. */
 static bool makes_cgroups(void)
 {
-    char base[PATH_MAX], dir[PATH_MAX + 40];
-    bool good;
+    int base = (int)cgroup_base(geteuid()), dir = -1;
+    char name[40];
+    bool good = false;
 
-    if (!own_cgroup(base, sizeof base))
+    if (base < 0)
         return false;
-    if (strcmp(base, CGROUPS) != 0) {
-        *strrchr(base, '/') = 0;
-        if (!is_delegated(base))
-            return false;
+    snprintf(name, sizeof name, "wend-%d", (int)getpid());
+    if (!mkdirat(base, name, 0755)) {
+        dir = openat(base, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        good = dir >= 0 && cgroup_write(dir, "memory.max", "max") &&
+               cgroup_write(dir, "pids.max", "max");
+        unlinkat(base, name, AT_REMOVEDIR);
     }
-    write_word(base, "cgroup.subtree_control", "+memory +pids");
-    snprintf(dir, sizeof dir, "%s/wend-%d", base, (int)getpid());
-    if (mkdir(dir, 0755))
-        return false;
-    good = write_word(dir, "memory.max", "max") &&
-           write_word(dir, "pids.max", "max");
-    rmdir(dir);
+    if (dir >= 0)
+        close(dir);
+    close(base);
     return good;
 }
 
