@@ -1,9 +1,9 @@
 /*
- * plan_svg.c - a plan as a picture: a column a wave, a box an action.
+ * plan_svg.c - a plan as a picture: a column per wave, a box per action.
  */
 #include <assert.h>
 
-#include "base/utf8.h"
+#include "base/svg.h"
 #include "wire/plan/plan.h"
 
 enum {
@@ -41,36 +41,6 @@ static const char style[] =
     ".f{stroke-dasharray:5 3}.o{stroke-dasharray:2 3}"
     ".v{stroke-dasharray:7 3 1 3}";
 
-/* Text for XML: what could be markup is escaped; controls, which XML cannot
- * say, and what hides or reorders text become U+FFFD. */
-static void put_xml(struct buf *b, wend_str s, size_t chars_max)
-{
-    struct utf8_before before = {0};
-    size_t i = 0, len, chars = 0;
-
-    for (; i < s.len && chars < chars_max; i += len, chars++) {
-        uint32_t c = utf8_first((wend_str){s.ptr + i, s.len - i}, &len);
-        bool hides = utf8_hides(&before, c);
-
-        if (c == '&')
-            buf_cstr(b, "&amp;");
-        else if (c == '<')
-            buf_cstr(b, "&lt;");
-        else if (c == '>')
-            buf_cstr(b, "&gt;");
-        else if (c == '"')
-            buf_cstr(b, "&quot;");
-        else if (c == '\n' || c == '\t')
-            buf_char(b, ' ');
-        else if (hides || c == 0xFFFE || c == 0xFFFF)
-            buf_cstr(b, "\xEF\xBF\xBD");
-        else
-            buf_add(b, s.ptr + i, len);
-    }
-    if (i < s.len)
-        buf_cstr(b, "\xE2\x80\xA6");
-}
-
 struct svg_place {
     long x, y;
 };
@@ -102,28 +72,24 @@ static void put_edge(struct buf *b, struct svg_place from, struct svg_place to,
 static void put_box(struct buf *b, const struct plan *p, uint32_t i,
                     struct svg_place at)
 {
+    static const char *const classes[2][2] = {{NULL, "f"}, {"c", "c f"}};
     const struct plan_action *a = p->actions[i];
     bool critical = p->graph.critical[i], forgotten = a->mode == ACTION_FORGET;
     struct buf detail = {.mem = b->mem};
 
     buf_cstr(b, "<g><title>");
-    put_xml(b, a->name, SIZE_MAX);
-    buf_fmt(b, ", %s%s", action_mode_names[a->mode],
+    xml_put(b, a->name);
+    buf_fmt(b, ", %s%s</title>", action_mode_names[a->mode],
             critical ? ", on the critical path" : "");
-    buf_fmt(b,
-            "</title><rect%s%s%s%s x=\"%ld\" y=\"%ld\" width=\"%d\" "
-            "height=\"%d\" rx=\"7\"/>",
-            critical || forgotten ? " class=\"" : "", critical ? "c " : "",
-            forgotten ? "f" : "", critical || forgotten ? "\"" : "", at.x, at.y,
-            BOX_WIDTH, BOX_HEIGHT);
-    buf_fmt(b,
-            "<path class=\"b %s\" d=\"M%ld %ldv%d\"/>"
-            "<text x=\"%ld\" y=\"%ld\">",
-            action_type_names[a->type], at.x + 9, at.y + 11, BOX_HEIGHT - 22,
-            at.x + 19, at.y + 20);
-    put_xml(b, a->name, LABEL_CHARS);
-    buf_fmt(b, "</text><text class=\"d\" x=\"%ld\" y=\"%ld\">", at.x + 19,
-            at.y + 37);
+    svg_rect(
+        b, classes[critical][forgotten], NULL,
+        (struct svg_box){(double)at.x, (double)at.y, BOX_WIDTH, BOX_HEIGHT, 7});
+    buf_fmt(b, "</rect><path class=\"b %s\" d=\"M%ld %ldv%d\"/>",
+            action_type_names[a->type], at.x + 9, at.y + 11, BOX_HEIGHT - 22);
+    svg_text(b, NULL, (double)at.x + 19, (double)at.y + 20);
+    xml_put_cut(b, a->name, LABEL_CHARS);
+    buf_cstr(b, "</text>");
+    svg_text(b, "d", (double)at.x + 19, (double)at.y + 37);
     if (a->estimate_ms >= 0) {
         plan_put_time(&detail, a->estimate_ms);
         buf_cstr(&detail, " \xC2\xB7 ");
@@ -131,7 +97,7 @@ static void put_box(struct buf *b, const struct plan *p, uint32_t i,
     buf_fmt(&detail, "%s ", action_type_names[a->type]);
     if (a->target.ptr)
         buf_str(&detail, a->target);
-    put_xml(b, buf_view(&detail), DETAIL_CHARS);
+    xml_put_cut(b, buf_view(&detail), DETAIL_CHARS);
     buf_cstr(b, "</text></g>\n");
     b->failed = b->failed || detail.failed;
     buf_free(&detail);
@@ -169,16 +135,14 @@ static void put_picture(struct buf *b, const struct plan *p, uint32_t *row,
         row[i] = taken[g->wave[i] - 1]++;
         rows = row[i] >= rows ? row[i] + 1 : rows;
     }
-    buf_fmt(b,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%ld\" "
-            "height=\"%ld\" role=\"img\">\n<title>",
-            2L * EDGE + (long)(g->waves - 1) * COLUMN + BOX_WIDTH,
-            2L * EDGE + HEAD + (long)(rows - 1) * ROW + BOX_HEIGHT);
-    put_xml(b, p->name, SIZE_MAX);
-    buf_fmt(b, "</title>\n<style>%s</style>\n", style);
-    for (uint32_t w = 0; w < g->waves; w++)
-        buf_fmt(b, "<text class=\"w\" x=\"%ld\" y=\"%d\">wave %u</text>\n",
-                EDGE + (long)w * COLUMN + BOX_WIDTH / 2, EDGE, w + 1);
+    svg_open(b, 2L * EDGE + (long)(g->waves - 1) * COLUMN + BOX_WIDTH,
+             2L * EDGE + HEAD + (long)(rows - 1) * ROW + BOX_HEIGHT);
+    xml_put(b, p->name);
+    svg_style(b, style);
+    for (uint32_t w = 0; w < g->waves; w++) {
+        svg_text(b, "w", EDGE + (double)w * COLUMN + BOX_WIDTH / 2.0, EDGE);
+        buf_fmt(b, "wave %u</text>\n", w + 1);
+    }
     put_edges(b, p, row, false);
     put_edges(b, p, row, true); /* above the others */
     for (uint32_t i = 0; i < p->count; i++)
@@ -217,9 +181,9 @@ static void put_row(struct buf *b, const struct plan *p, uint32_t i,
 
     buf_fmt(b, "<tr%s><td>%u<td>", g->critical[i] ? " class=\"k\"" : "",
             g->wave[i]);
-    put_xml(b, a->name, SIZE_MAX);
+    xml_put(b, a->name);
     buf_fmt(b, "<td>%s<td>", action_type_names[a->type]);
-    put_xml(b, a->target.ptr ? a->target : STR(""), SIZE_MAX);
+    xml_put(b, a->target.ptr ? a->target : STR(""));
     buf_fmt(b, "<td>%s<td>", action_mode_names[a->mode]);
     if (a->estimate_ms >= 0)
         plan_put_time(b, a->estimate_ms);
@@ -228,16 +192,16 @@ static void put_row(struct buf *b, const struct plan *p, uint32_t i,
     buf_cstr(b, "<td>");
     for (uint32_t k = g->deps_at[i]; k < g->deps_at[i + 1]; k++) {
         buf_cstr(b, k > g->deps_at[i] ? ", " : "");
-        put_xml(b, p->actions[g->deps[k]]->name, SIZE_MAX);
+        xml_put(b, p->actions[g->deps[k]]->name);
     }
     for (uint32_t k = g->values_at[i]; k < g->values_at[i + 1]; k++) {
         buf_cstr(b, k > g->values_at[i] ? ", " : "; values of ");
-        put_xml(b, p->actions[g->values[k]]->name, SIZE_MAX);
+        xml_put(b, p->actions[g->values[k]]->name);
     }
     buf_cstr(b, "</tr>\n");
 }
 
-static const char page_style[] =
+static const char style_of_page[] =
     ":root{color-scheme:light dark;--ink:#1c2330;--page:#f7f8fa;--rule:#d9dee6;"
     "--hot:#c8371f}"
     "@media(prefers-color-scheme:dark){:root{--ink:#e6e9ef;--page:#141922;"
@@ -269,11 +233,11 @@ static void put_page_past(struct buf *b, const struct plan *p,
 void plan_put_html(struct buf *b, const struct plan *p,
                    const struct plan_learned *l)
 {
-    buf_cstr(b, "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\">"
-                "<title>");
-    put_xml(b, p->name, SIZE_MAX);
-    buf_fmt(b, "</title>\n<style>%s</style>\n<h1>", page_style);
-    put_xml(b, p->name, SIZE_MAX);
+    page_open(b);
+    xml_put(b, p->name);
+    page_style(b, style_of_page);
+    buf_cstr(b, "\n<h1>");
+    xml_put(b, p->name);
     buf_fmt(b, "</h1>\n<p>%u actions in %u waves. One after the other ",
             p->count, p->graph.waves);
     plan_put_time(b, p->graph.sequential_ms);
@@ -290,5 +254,5 @@ void plan_put_html(struct buf *b, const struct plan *p,
             l ? "<th>learned<th>failed" : "");
     for (uint32_t i = 0; i < p->count; i++)
         put_row(b, p, i, l);
-    buf_cstr(b, "</table>\n</html>\n");
+    buf_cstr(b, "</table>\n</body></html>\n");
 }
