@@ -342,17 +342,3 @@ int path_open(int root_fd, wend_str path, int flags, mode_t mode,
         path_trouble(err, -fd, path);
     return -1;
 }
-
-int path_step(int dir_fd, const char *name, int flags)
-{
-    return open_with(dir_fd, name, flags, 0, LINKS_NONE);
-}
-
-bool path_supported(void)
-{
-    int fd = path_beneath(AT_FDCWD, ".", O_PATH | O_DIRECTORY, 0);
-
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0;
-}

@@ -20,9 +20,9 @@ int path_root(const char *dir, wend_error *err);
  * accepted only when they lie beneath the root's own absolute path. */
 int path_open(int root_fd, wend_str path, int flags, mode_t mode,
               wend_error *err);
-/* Opens one component of a directory that was opened beneath the root, and
- * follows no link; a descriptor, or -errno. */
-int path_step(int dir_fd, const char *name, int flags);
+/* The same for a path relative to any directory that was opened beneath the
+ * root; a descriptor, or -errno. */
+int path_beneath(int dir_fd, const char *path, int flags, mode_t mode);
 /* Replaces a file's content by writing a new one beside it and renaming
  * within the same directory; makes missing parent directories beneath the
  * root; fsyncs the file. Keeps its mode. Whoever else in this process writes
@@ -42,6 +42,5 @@ wend_status path_change(int root_fd, wend_str path, size_t max,
 /* Takes the name of another file out of a message of these: the one that was
  * meant, or where a link leads. */
 void path_unname(wend_error *err);
-bool path_supported(void); /* openat2 works here */
 
 #endif

@@ -22,8 +22,6 @@ struct relative {
 
 wend_status path_relative(int root_fd, wend_str path, struct relative *out,
                           wend_error *err);
-/* Returns a descriptor, or -errno. */
-int path_beneath(int root_fd, const char *path, int flags, mode_t mode);
 /* Words for an errno. */
 wend_status path_trouble(wend_error *err, int code, wend_str path);
 /* Nothing is there: says so, with a name that may have been meant. Cuts r to

@@ -393,7 +393,7 @@ wend_status path_change(int root_fd, wend_str path, size_t max,
     if (c.dir >= 0)
         fd = writing_begin(&w, c.dir, c.name);
     if (!fd) {
-        fd = path_step(c.dir, c.name, O_RDONLY | O_NOFOLLOW);
+        fd = path_beneath(c.dir, c.name, O_RDONLY | O_NOFOLLOW, 0);
         if (fd >= 0) {
             s = change_open(&c, fd, m, err);
             close(fd);

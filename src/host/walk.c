@@ -151,7 +151,7 @@ static wend_status enter_last(struct walk *w, const char *name)
         w->gaps.too_deep = true;
         return WEND_OK;
     }
-    fd = path_step(l->fd, name, O_RDONLY | O_DIRECTORY);
+    fd = path_beneath(l->fd, name, O_RDONLY | O_DIRECTORY, 0);
     if (fd >= 0)
         return enter(w, fd);
     if (fd != -ENOENT && fd != -ENOTDIR && fd != -ELOOP) /* gone, swapped */
@@ -243,8 +243,8 @@ void walk_skip(struct walk *w)
 
 int walk_file(struct walk *w)
 {
-    int fd = path_step(w->levels[w->depth - 1].fd, last_item(w)->name,
-                       O_RDONLY | O_NOFOLLOW);
+    int fd = path_beneath(w->levels[w->depth - 1].fd, last_item(w)->name,
+                          O_RDONLY | O_NOFOLLOW, 0);
     struct stat st;
 
     if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode))

@@ -2,7 +2,7 @@
  * walk.h - everything beneath a directory, in the order of its paths' bytes.
  *
  * Each step is one component, opened by the kernel beneath the directory
- * that is held (path_step), and follows no link: a directory that is swapped
+ * that is held (path_beneath), and follows no link: a directory that is swapped
  * for a link meanwhile is passed over.
  */
 #ifndef HOST_WALK_H

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
-#include "base/mem.h"
+#include "store/store.h"
 
 enum {
     LOOK_US = 100000,      /* between two looks at the log's file */
@@ -30,20 +30,16 @@ int64_t queue_now_us(void)
 
 /* ---- Patience ------------------------------------------------------------ */
 
-/* Whether the log's file is another than at the last look: each commit of any
+/* Whether the log's file has changed since the last look: each commit of any
  * program goes through it. */
 static bool log_changed(struct patience *p)
 {
-    const struct mem mem = {0};
-    struct buf name = {.mem = &mem};
-    struct stat st = {0};
+    char name[STORE_PATH_MAX];
+    struct stat st;
     bool changed;
 
-    buf_cstr(&name, p->path);
-    buf_cstr(&name, "-wal");
-    if (name.failed || stat(name.ptr, &st))
+    if (!store_beside(name, p->path, "-wal") || stat(name, &st))
         memset(&st, 0, sizeof st);
-    buf_free(&name);
     changed = st.st_size != p->wal_size ||
               st.st_mtim.tv_sec != p->wal_time.tv_sec ||
               st.st_mtim.tv_nsec != p->wal_time.tv_nsec;

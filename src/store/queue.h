@@ -5,7 +5,7 @@
  * among hundreds some would wait for ever. In front of it stands a kernel lock
  * on a byte of the owners' file: a process that finds others waiting waits
  * beside them, and all ask at intervals that fit how long a turn takes to come.
- * The kernel lets go of the lock however its process ends.
+ * The kernel releases the lock however its process ends.
  */
 #ifndef STORE_QUEUE_H
 #define STORE_QUEUE_H
@@ -14,8 +14,8 @@
 
 #include "store/owner.h"
 
-/* How long a wait may still last: as long as somebody writes the store, and
- * QUEUE_IDLE_MS more. Time in which the process was stopped does not count. */
+/* How long a wait may still last: as long as a process writes the store, and
+ * QUEUE_IDLE_MS more. Time in which this process was stopped does not count. */
 enum { QUEUE_IDLE_MS = 30000 };
 struct patience {
     const char *path; /* the store's */

@@ -3,8 +3,10 @@
  */
 #include "store/store.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -66,6 +68,52 @@ bool store_batch_fits(const struct store_batch *b, int64_t epoch, int64_t seq)
             return false;
     }
     return p == b->packs_count;
+}
+
+wend_status store_missing(const char *what, wend_str name, wend_error *err)
+{
+    return fail(err, WEND_E_NOTFOUND, "no %s '%.*s'", what, (int)name.len,
+                name.ptr);
+}
+
+wend_status store_unforgettable(wend_str run, wend_error *err)
+{
+    return fail(err, WEND_E_BUSY,
+                "run %.*s is not over, or another run shares its past",
+                (int)run.len, run.ptr);
+}
+
+static wend_status not_over(wend_str run, int64_t ended_us, wend_error *err)
+{
+    return ended_us ? fail(err, WEND_E_INVAL, "run %.*s is over", (int)run.len,
+                           run.ptr)
+                    : WEND_OK;
+}
+
+wend_status store_claimable(wend_str run, int64_t known, int64_t seq,
+                            int64_t ended_us, wend_error *err)
+{
+    return known != STORE_SEQ_ANY && known != seq
+               ? WEND_AGAIN
+               : not_over(run, ended_us, err);
+}
+
+wend_status store_postable(wend_str run, int64_t ended_us, int64_t requests,
+                           wend_error *err)
+{
+    wend_status s = not_over(run, ended_us, err);
+
+    return s == WEND_OK && requests >= REQUESTS_MAX
+               ? fail(err, WEND_E_LIMIT, "%d requests to run %.*s wait already",
+                      REQUESTS_MAX, (int)run.len, run.ptr)
+               : s;
+}
+
+bool store_give(struct store_reader *r, const struct store_item *item)
+{
+    assert(!r->stopped);
+    r->stopped = !r->fn(r->ctx, item) || (r->left && !--r->left);
+    return !r->stopped;
 }
 
 bool store_lock_init(pthread_mutex_t *lock)
@@ -143,25 +191,35 @@ wend_status store_info(wend_store *s, const char *id, struct arena *a,
                : status;
 }
 
+bool store_beside(char name[STORE_PATH_MAX], const char *path,
+                  const char *ending)
+{
+    return snprintf(name, STORE_PATH_MAX, "%s%s", path, ending) <
+           STORE_PATH_MAX;
+}
+
+bool store_dir(char dir[STORE_PATH_MAX], const char *path)
+{
+    const char *end = strrchr(path, '/');
+    int len = end && end > path ? (int)(end - path) : 1;
+
+    return snprintf(dir, STORE_PATH_MAX, "%.*s", len, path) < STORE_PATH_MAX;
+}
+
 wend_status store_sync_name(const char *path, wend_error *err)
 {
-    const struct mem mem = {0};
-    struct buf dir = {.mem = &mem};
-    const char *end = strrchr(path, '/');
+    char dir[STORE_PATH_MAX];
     wend_status s = WEND_OK;
-    int fd;
+    int fd = store_dir(dir, path)
+                 ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                 : -1;
 
-    buf_add(&dir, path, end && end > path ? (size_t)(end - path) : 1);
-    if (dir.failed)
-        return fail_nomem(err);
-    fd = open(dir.ptr, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     /* Some file systems have no such thing, and need none. */
     if (fd < 0 || (fsync(fd) && errno != EINVAL))
         s = fail(err, WEND_E_STORE, "cannot make %s safe: %s", path,
                  strerror(errno));
     if (fd >= 0)
         close(fd);
-    buf_free(&dir);
     return s;
 }
 

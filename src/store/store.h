@@ -20,6 +20,7 @@ enum {
     LIST_LIMIT_DEFAULT = 100,
     STORE_ID_BYTES = 33, /* hexadecimal digits and a zero */
     STORE_SEQ_ANY = -1,  /* for claim: the caller needs not to have read it */
+    STORE_PATH_MAX = 4096,
 };
 
 /* A kept event: `body` is its canonical line. */
@@ -250,6 +251,31 @@ wend_str store_prompt(wend_str prompt);
 bool store_blob_next(wend_str *rest, wend_str *hash);
 /* Whether b follows on seq and belongs to epoch. */
 bool store_batch_fits(const struct store_batch *b, int64_t epoch, int64_t seq);
+/* WEND_E_NOTFOUND; `what` is "run" or "blob". */
+wend_status store_missing(const char *what, wend_str name, wend_error *err);
+/* WEND_E_BUSY: a run that `forget` cannot take out. */
+wend_status store_unforgettable(wend_str run, wend_error *err);
+/* The rules of `claim` and `post` for a run that no other living handle holds.
+ * `requests` is the number that its inbox holds. */
+wend_status store_claimable(wend_str run, int64_t known, int64_t seq,
+                            int64_t ended_us, wend_error *err);
+wend_status store_postable(wend_str run, int64_t ended_us, int64_t requests,
+                           wend_error *err);
+/* The caller of `read`, and how much more it takes. */
+struct store_reader {
+    store_item_fn fn;
+    void *ctx;
+    uint32_t left; /* 0: all */
+    bool stopped;
+};
+/* False once the reader has stopped. */
+bool store_give(struct store_reader *r, const struct store_item *item);
+/* The name of a file beside the store: its path and an ending. False: it is too
+ * long to be opened. */
+bool store_beside(char name[STORE_PATH_MAX], const char *path,
+                  const char *ending);
+/* The directory of the file at `path`; false as above. */
+bool store_dir(char dir[STORE_PATH_MAX], const char *path);
 /* Makes the name of the file or directory at `path` safe. */
 wend_status store_sync_name(const char *path, wend_error *err);
 /* A lock for readers: recursive, since they may ask for a blob. */

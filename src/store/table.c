@@ -3,6 +3,7 @@
  */
 #include "store/table.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { TABLE_MIN = 64 };
@@ -72,4 +73,38 @@ void table_remove(struct table *t, struct node *n)
         at = &(*at)->next;
     *at = n->next;
     t->count--;
+}
+
+void *set_get(const struct set *s, wend_str name)
+{
+    return table_get(&s->table, name, s->size);
+}
+
+void *set_put(struct set *s, wend_str name)
+{
+    struct node *n = set_get(s, name);
+
+    assert(s->size >= sizeof *n);
+    if (n || !table_room(&s->table, s->arena.mem))
+        return n;
+    n = arena_alloc(&s->arena, s->size + name.len + 1);
+    if (!n)
+        return NULL;
+    memcpy((char *)n + s->size, name.ptr, name.len);
+    table_add(&s->table, n, name);
+    return n;
+}
+
+const char *set_name(const struct set *s, const void *member)
+{
+    return (const char *)member + s->size;
+}
+
+void set_free(struct set *s)
+{
+    const struct mem *m = s->arena.mem;
+
+    mem_free(m, s->table.slots);
+    arena_free(&s->arena);
+    *s = (struct set){.arena.mem = m, .size = s->size};
 }

@@ -1,8 +1,8 @@
 /*
  * table.h - a hash table of nodes that carry their key.
  *
- * A node is the first member of what is kept; the table owns its slots
- * alone. Keys are ids of our own making: an unkeyed hash will do.
+ * A node is the first member of what is kept; the table owns only its slots.
+ * Keys are ids that wend makes: an unkeyed hash will do.
  */
 #ifndef STORE_TABLE_H
 #define STORE_TABLE_H
@@ -28,5 +28,20 @@ void *table_get(const struct table *t, wend_str key, size_t key_at);
 
 /* The node is in the table. */
 void table_remove(struct table *t, struct node *n);
+
+/* A set of names. A member begins with a node and has `size` bytes, which are
+ * zero at first; its name stands behind them. */
+struct set {
+    struct arena arena; /* set its mem */
+    struct table table;
+    size_t size;
+};
+
+void *set_get(const struct set *s, wend_str name); /* NULL if there is none */
+/* The member of that name, which is made if there is none. NULL: out of
+ * memory. */
+void *set_put(struct set *s, wend_str name);
+const char *set_name(const struct set *s, const void *member);
+void set_free(struct set *s); /* can be used again */
 
 #endif

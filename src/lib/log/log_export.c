@@ -16,15 +16,9 @@
 
 enum { WRITE_BYTES = 64 << 10 }; /* so much is written at once */
 
-struct told { /* a blob that was written */
-    struct told *next;
-    char hash[SHA256_HEX + 1];
-};
-
-struct member { /* of the family: the run, and who was started in it */
+struct member { /* of the family: the run, and its children */
     struct node node;
     struct member *next;
-    char id[RUN_ID_LEN + 1];
 };
 
 struct export
@@ -35,13 +29,11 @@ struct export
     void *ctx;
     struct buf out;
     wend_status status;
-    struct arena family;
-    struct table members;
+    struct set members; /* by id */
     struct member *first, *last;
     /* Of the run: */
     struct log_check check;
-    struct arena arena;
-    struct told *told;
+    struct set blobs; /* that were written */
 };
 
 /* False: there is no memory. */
@@ -49,13 +41,11 @@ static bool add_member(struct export *x, wend_str id)
 {
     struct member *m;
 
-    if (table_get(&x->members, id, offsetof(struct member, id)))
+    if (set_get(&x->members, id))
         return true;
-    m = arena_alloc(&x->family, sizeof *m);
-    if (!m || !table_room(&x->members, &x->store->mem))
+    m = set_put(&x->members, id);
+    if (!m)
         return false;
-    memcpy(m->id, id.ptr, RUN_ID_LEN);
-    table_add(&x->members, &m->node, str_of(m->id));
     if (x->last)
         x->last->next = m;
     else
@@ -75,32 +65,20 @@ static bool write_out(struct export *x, size_t keep)
     return x->status == WEND_OK;
 }
 
-static bool was_told(const struct export *x, wend_str hash)
-{
-    for (const struct told *t = x->told; t; t = t->next)
-        if (str_is(hash, t->hash))
-            return true;
-    return false;
-}
-
 /* The blob, on its way to the event that is being read. */
 static wend_status on_blob(void *ctx, wend_str hash, struct arena *a,
                            wend_str *text)
 {
     struct export *x = ctx;
     wend_status s = log_blob(x->store, hash, a, text);
-    struct told *t;
 
-    if (s != WEND_OK || was_told(x, hash))
+    if (s != WEND_OK || set_get(&x->blobs, hash))
         return s;
-    t = arena_alloc(&x->arena, sizeof *t);
-    if (!t)
+    if (!set_put(&x->blobs, hash))
         return WEND_E_NOMEM;
-    memcpy(t->hash, hash.ptr, SHA256_HEX); /* else it would not fit */
-    t->next = x->told;
-    x->told = t;
-    buf_fmt(&x->out, "{\"blob\":\"%s\",\"text\":", t->hash);
-    json_put_str(&x->out, *text);
+    json_open(&x->out, NULL, '{');
+    json_add_str(&x->out, "blob", hash);
+    json_add_str(&x->out, "text", *text);
     buf_cstr(&x->out, "}\n");
     return WEND_OK;
 }
@@ -194,22 +172,21 @@ static wend_status export_run(struct export *x, wend_error *err)
  * there. */
 static wend_status export_family(struct export *x, wend_error *err)
 {
-    const struct mem *m = &x->store->mem;
     wend_status s = WEND_OK;
 
     for (const struct member *of = x->first; s == WEND_OK && of;
          of = of->next) {
-        x->check = (struct log_check){.run = str_of(of->id),
-                                      .blob = on_blob,
-                                      .blob_ctx = x,
-                                      .arena = {.mem = m}};
-        x->arena = (struct arena){.mem = m};
-        x->told = NULL;
+        x->check = (struct log_check){
+            .run = str_of(set_name(&x->members, of)),
+            .blob = on_blob,
+            .blob_ctx = x,
+            .arena = {.mem = &x->store->mem},
+        };
         s = export_run(x, err);
         if (s == WEND_E_NOTFOUND && of != x->first)
             s = WEND_OK;
         log_check_free(&x->check);
-        arena_free(&x->arena);
+        set_free(&x->blobs);
     }
     return s;
 }
@@ -217,7 +194,12 @@ static wend_status export_family(struct export *x, wend_error *err)
 wend_status wend_store_export(wend_store *store, const char *id, int64_t seq_to,
                               wend_write_fn fn, void *ctx, wend_error *err)
 {
-    struct export x = {.store = store, .seq_to = seq_to, .fn = fn, .ctx = ctx};
+    struct export x = {.store = store,
+                       .seq_to = seq_to,
+                       .fn = fn,
+                       .ctx = ctx,
+                       .members.size = sizeof(struct member),
+                       .blobs.size = sizeof(struct node)};
     char owner[RUN_ID_LEN + 1];
     wend_status s;
 
@@ -231,11 +213,10 @@ wend_status wend_store_export(wend_store *store, const char *id, int64_t seq_to,
                       err);
     if (s != WEND_OK)
         return s;
-    x.family.mem = x.out.mem = &store->mem;
+    x.members.arena.mem = x.blobs.arena.mem = x.out.mem = &store->mem;
     s = add_member(&x, str_of(owner)) ? export_family(&x, err)
                                       : fail_nomem(err);
-    mem_free(&store->mem, x.members.slots);
-    arena_free(&x.family);
+    set_free(&x.members);
     buf_free(&x.out);
     if (s == WEND_OK)
         fail_clear(err); /* a child that is gone was looked up in vain */

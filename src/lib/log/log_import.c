@@ -111,7 +111,7 @@ static wend_status check_parent(struct import *m)
 
     if (!parent->ptr)
         return WEND_OK;
-    if (table_get(&m->members, *parent, offsetof(struct member, id))) {
+    if (set_get(&m->members, *parent)) {
         snprintf(id, sizeof id, "%.*s", (int)parent->len, parent->ptr);
         s = store_info(m->store, id, &m->arena, &info, m->err);
     }
@@ -212,18 +212,11 @@ static wend_status store_run(struct import *m)
 
 static wend_status look_first(struct import *m)
 {
-    struct member *member;
     wend_status s = import_look(m);
 
-    if (s != WEND_OK ||
-        table_get(&m->members, str_of(m->run), offsetof(struct member, id)))
-        return s;
-    member = arena_alloc(&m->members_arena, sizeof *member);
-    if (!member || !table_room(&m->members, m->mem))
-        return fail_nomem(m->err);
-    memcpy(member->id, m->run, sizeof member->id);
-    table_add(&m->members, &member->node, str_of(member->id));
-    return WEND_OK;
+    return s == WEND_OK && !set_put(&m->members, str_of(m->run))
+               ? fail_nomem(m->err)
+               : s;
 }
 
 /* Each run, to the end of the file. */
@@ -244,7 +237,11 @@ wend_status wend_store_import_from(wend_store *store, wend_read_fn read,
                                    wend_error *err)
 {
     wend_error own;
-    struct import m = {.store = store, .fn = fn, .ctx = ctx};
+    struct import m = {.store = store,
+                       .fn = fn,
+                       .ctx = ctx,
+                       .members.size = sizeof(struct node),
+                       .blobs.size = sizeof(struct blob_line)};
     wend_status s;
 
     if (!store || !read)
@@ -256,7 +253,8 @@ wend_status wend_store_import_from(wend_store *store, wend_read_fn read,
     m.err = err ? err : &own;
     m.source =
         (struct log_source){.read = read, .ctx = read_ctx, .text.mem = m.mem};
-    m.arena.mem = m.lists.mem = m.members_arena.mem = m.check.arena.mem = m.mem;
+    m.arena.mem = m.lists.mem = m.check.arena.mem = m.mem;
+    m.members.arena.mem = m.blobs.arena.mem = m.mem;
     s = each_run(&m, look_first);
     if (s == WEND_OK && !m.line)
         s = fail_at(err, WEND_E_PARSE, 1, 1, "line 1: the file is empty");
@@ -264,8 +262,7 @@ wend_status wend_store_import_from(wend_store *store, wend_read_fn read,
         s = each_run(&m, store_run);
     import_forget(&m);
     arena_free(&m.lists);
-    arena_free(&m.members_arena);
-    mem_free(m.mem, m.members.slots);
+    set_free(&m.members);
     log_source_free(&m.source);
     if (s == WEND_OK)
         fail_clear(err); /* runs that are new were looked up in vain */

@@ -14,9 +14,9 @@
 
 enum { BATCH_ITEMS = 256, BATCH_BYTES = 1 << 20 }; /* a few milliseconds */
 
-struct member { /* a run of the file */
+struct blob_line {
     struct node node;
-    char id[RUN_ID_LEN + 1];
+    int64_t at; /* where its line is in the file */
 };
 
 struct chunk { /* of a run, as a batch; what it has is in the arena */
@@ -36,8 +36,7 @@ struct import {
     wend_import_fn fn;
     void *ctx;
     wend_error *err;
-    struct table members;
-    struct arena members_arena;
+    struct set members; /* the runs of the file */
     /* Of the run: */
     struct arena arena, lists; /* lists: of birth */
     struct log_check check;
@@ -45,7 +44,7 @@ struct import {
     struct log_line item; /* the newest event or pack, until the next */
     size_t count;         /* of both so far */
     bool over;            /* its last line was read */
-    struct table blobs;
+    struct set blobs;     /* struct blob_line, by hash */
     struct log_birth birth;
     struct store_summary summary;
     size_t known;        /* items that the store has already */

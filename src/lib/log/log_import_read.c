@@ -9,12 +9,6 @@
 #include "base/limits.h"
 #include "lib/log/log_import.h"
 
-struct blob { /* of the file */
-    struct node node;
-    char hash[SHA256_HEX + 1];
-    int64_t at; /* where its line is */
-};
-
 wend_status import_bad(struct import *m, const char *what)
 {
     return fail_at(m->err, WEND_E_PARSE, m->line, 1, "line %u: %s",
@@ -37,8 +31,7 @@ void import_forget(struct import *m)
 {
     arena_free(&m->arena);
     log_check_free(&m->check);
-    mem_free(m->mem, m->blobs.slots);
-    memset(&m->blobs, 0, sizeof m->blobs);
+    set_free(&m->blobs);
     memset(&m->check, 0, sizeof m->check);
     m->arena = m->check.arena = (struct arena){.mem = m->mem};
     m->count = 0;
@@ -67,8 +60,7 @@ static wend_status find_blob(void *ctx, wend_str hash, struct arena *a,
                              wend_str *text)
 {
     struct import *m = ctx;
-    const struct blob *b =
-        table_get(&m->blobs, hash, offsetof(struct blob, hash));
+    const struct blob_line *b = set_get(&m->blobs, hash);
     struct log_source again = {
         .read = m->source.read, .ctx = m->source.ctx, .text.mem = m->mem};
     struct log_line l;
@@ -95,25 +87,21 @@ static wend_status on_blob(struct import *m, const struct log_line *l,
                            int64_t at)
 {
     struct arena scratch = {.mem = m->mem};
-    struct blob *b = arena_alloc(&m->arena, sizeof *b);
+    struct blob_line *b = NULL;
     wend_str text;
     wend_status s;
 
-    if (!b || !table_room(&m->blobs, m->mem))
-        return fail_nomem(m->err);
-    if (table_get(&m->blobs, l->hash, offsetof(struct blob, hash)))
+    if (set_get(&m->blobs, l->hash))
         return import_bad(m, "the blob stands there twice");
-    memcpy(b->hash, l->hash.ptr, SHA256_HEX);
-    b->at = at;
     s = blob_text(l, &scratch, &text);
-    if (s == WEND_E_NOMEM)
-        fail_nomem(m->err);
+    if (s == WEND_OK && (b = set_put(&m->blobs, l->hash)))
+        b->at = at;
+    if (s == WEND_E_NOMEM || (s == WEND_OK && !b))
+        s = fail_nomem(m->err);
     else if (s != WEND_OK)
         s = import_bad(m, "the blob is not what its hash says");
-    else
-        table_add(&m->blobs, &b->node, str_of(b->hash));
     if (s == WEND_OK && m->chunk && m->count >= m->known)
-        s = import_blob(m, str_of(b->hash), text);
+        s = import_blob(m, l->hash, text);
     arena_free(&scratch);
     return s;
 }

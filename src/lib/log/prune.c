@@ -10,41 +10,24 @@
 
 enum { PAGE = 1000 };
 
-struct parent { /* of a run that stays */
-    struct node node;
-    char id[RUN_ID_LEN + 1];
-};
-
 struct prune {
     wend_store *store;
     int64_t before_us;
-    struct arena arena;
-    struct table parents;
-    struct buf ids; /* of those that go, RUN_ID_LEN + 1 bytes each */
+    struct set parents; /* of runs that stay */
+    struct buf ids;     /* of those that go, RUN_ID_LEN + 1 bytes each */
     wend_pruned done;
 };
 
 static bool keep_parent(struct prune *p, wend_str id)
 {
-    struct parent *parent;
-
-    if (id.len != RUN_ID_LEN ||
-        table_get(&p->parents, id, offsetof(struct parent, id)))
-        return true;
-    parent = arena_alloc(&p->arena, sizeof *parent);
-    if (!parent || !table_room(&p->parents, &p->store->mem))
-        return false;
-    memcpy(parent->id, id.ptr, id.len);
-    table_add(&p->parents, &parent->node, id);
-    return true;
+    return id.len != RUN_ID_LEN || set_put(&p->parents, id);
 }
 
 /* Newest first: whether a run has children that stay is known by now. */
 static bool judge(struct prune *p, const wend_run_info *info)
 {
     bool old = info->ended_us && info->ended_us < p->before_us;
-    bool shared =
-        old && table_get(&p->parents, info->run, offsetof(struct parent, id));
+    bool shared = old && set_get(&p->parents, info->run);
 
     p->done.kept += shared;
     if (!old || shared)
@@ -83,7 +66,7 @@ static wend_status choose(struct prune *p, wend_error *err)
 }
 
 /* Newest first, so that a child is gone before its parent. A run that
- * somebody has made a child of meanwhile, or has pruned, is left alone. */
+ * another process has forked or pruned meanwhile is left alone. */
 static wend_status forget(struct prune *p, wend_error *err)
 {
     const size_t size = RUN_ID_LEN + 1;
@@ -118,7 +101,7 @@ wend_status wend_store_prune(wend_store *store,
                              wend_pruned *out, wend_error *err)
 {
     wend_prune_options o;
-    struct prune p = {.store = store};
+    struct prune p = {.store = store, .parents.size = sizeof(struct node)};
     size_t size;
     wend_status s;
 
@@ -132,7 +115,7 @@ wend_status wend_store_prune(wend_store *store,
     if (s != WEND_OK)
         return s;
     p.before_us = o.ended_before_us;
-    p.arena.mem = p.ids.mem = &store->mem;
+    p.parents.arena.mem = p.ids.mem = &store->mem;
     s = choose(&p, err);
     if (s == WEND_OK && !o.dry_run)
         s = forget(&p, err);
@@ -141,8 +124,7 @@ wend_status wend_store_prune(wend_store *store,
         p.done.size = out->size;
         memcpy(out, &p.done, size);
     }
-    mem_free(&store->mem, p.parents.slots);
-    arena_free(&p.arena);
+    set_free(&p.parents);
     buf_free(&p.ids);
     return s;
 }

@@ -1,5 +1,5 @@
 /*
- * memory.c - the store that forgets: runs kept in memory.
+ * memory.c - the store in memory, which is gone with its process.
  *
  * append calls done before it returns. One lock guards everything.
  */
@@ -21,19 +21,37 @@ struct blob *memory_blob_get(const struct memory *m, wend_str hash)
     return table_get(&m->blobs, hash, offsetof(struct blob, bytes));
 }
 
+void *memory_block(const struct mem *m, size_t size, wend_str *const *texts)
+{
+    size_t total = size;
+    char *block, *at;
+
+    for (size_t i = 0; texts[i]; i++)
+        total += texts[i]->len;
+    block = mem_zalloc(m, total);
+    at = block ? block + size : NULL;
+    for (size_t i = 0; at && texts[i]; i++) {
+        if (texts[i]->len)
+            memcpy(at, texts[i]->ptr, texts[i]->len);
+        texts[i]->ptr = at;
+        at += texts[i]->len;
+    }
+    return block;
+}
+
 struct memory_run *memory_run_known(const struct memory *m, wend_str id,
                                     wend_error *err)
 {
     struct memory_run *r = memory_run_get(m, id);
 
     if (!r)
-        fail(err, WEND_E_NOTFOUND, "no run '%.*s'", (int)id.len, id.ptr);
+        store_missing("run", id, err);
     return r;
 }
 
 /* ---- Appending ----------------------------------------------------------- */
 
-/* A blob that stays behind when its batch fails harms nobody. */
+/* A blob that stays behind when its batch fails does no harm. */
 static bool blobs_add(struct memory *m, const struct store_batch *b)
 {
     for (size_t i = 0; i < b->blobs_count; i++) {
@@ -131,22 +149,17 @@ static wend_status memory_claim(wend_store *s, wend_str run, int64_t known,
 {
     struct memory *m = (struct memory *)s;
     struct memory_run *r;
-    wend_status status = WEND_OK;
+    wend_status status = WEND_E_NOTFOUND;
 
     pthread_mutex_lock(&m->lock);
     r = memory_run_known(m, run, err);
-    if (!r) {
-        status = WEND_E_NOTFOUND;
-    } else if (known != STORE_SEQ_ANY && known != r->seq) {
+    if (r) {
         *seq = r->seq;
-        status = WEND_AGAIN;
-    } else if (r->summary.ended_us) {
-        status =
-            fail(err, WEND_E_INVAL, "run %.*s is over", (int)run.len, run.ptr);
-    } else {
+        status = store_claimable(run, known, r->seq, r->summary.ended_us, err);
+    }
+    if (status == WEND_OK) {
         r->summary.status = "running";
         *epoch = ++r->epoch;
-        *seq = r->seq;
     }
     pthread_mutex_unlock(&m->lock);
     return status;
@@ -154,18 +167,11 @@ static wend_status memory_claim(wend_store *s, wend_str run, int64_t known,
 
 /* ---- Reading ------------------------------------------------------------- */
 
-struct reader {
-    store_item_fn fn;
-    void *ctx;
-    uint32_t left;
-    bool bounded, stopped;
-};
-
-/* The part of a log that is one run's: up to event `last`. Of an ancestor,
- * the deltas after its last event belong to what followed there. */
+/* The part of a log that is one run's: up to event `last`. The deltas after
+ * the last event of an ancestor belong to what followed there. */
 static wend_status read_part(struct memory *m, struct memory_run *r,
                              struct store_place from, int64_t last,
-                             struct reader *to, wend_error *err)
+                             struct store_reader *to, wend_error *err)
 {
     struct store_item item;
 
@@ -178,7 +184,7 @@ static wend_status read_part(struct memory *m, struct memory_run *r,
         if (item.is_pack && item.seq == from.seq &&
             item.n + item.count - 1 <= from.n)
             continue;
-        to->stopped = !to->fn(to->ctx, &item) || (to->bounded && !--to->left);
+        store_give(to, &item);
     }
     return WEND_OK;
 }
@@ -211,7 +217,7 @@ static wend_status memory_read(wend_store *s, wend_str run,
                                store_item_fn fn, void *ctx, wend_error *err)
 {
     struct memory *m = (struct memory *)s;
-    struct reader to = {.fn = fn, .ctx = ctx, .left = max, .bounded = max != 0};
+    struct store_reader to = {.fn = fn, .ctx = ctx, .left = max};
     struct buf parts = {.mem = &s->mem};
     wend_status status = WEND_OK;
     struct memory_run *r;
@@ -246,8 +252,7 @@ static wend_status memory_blob(wend_store *s, wend_str hash, struct buf *out,
     if (b)
         buf_add(out, b->bytes + b->node.key_len, b->len);
     else
-        status = fail(err, WEND_E_NOTFOUND, "no blob '%.*s'", (int)hash.len,
-                      hash.ptr);
+        status = store_missing("blob", hash, err);
     pthread_mutex_unlock(&m->lock);
     return out->failed ? fail_nomem(err) : status;
 }
@@ -275,8 +280,8 @@ static wend_status memory_state(wend_store *s, wend_str run,
     return status;
 }
 
-/* Nobody but us writes here. */
-static wend_status memory_check(wend_store *s, wend_error *err)
+/* For `check` and `failure`: what no other process writes is sound. */
+static wend_status memory_sound(wend_store *s, wend_error *err)
 {
     (void)s;
     (void)err;
@@ -372,13 +377,6 @@ static wend_status memory_list(wend_store *s, const wend_list_options *o,
     return status;
 }
 
-static wend_status memory_failure(wend_store *s, wend_error *err)
-{
-    (void)s;
-    (void)err;
-    return WEND_OK;
-}
-
 static void memory_free(wend_store *s)
 {
     struct memory *m = (struct memory *)s;
@@ -440,7 +438,7 @@ wend_status store_memory_open(wend_store **out, wend_error *err)
         .list = memory_list,
         .blob = memory_blob,
         .state = memory_state,
-        .check = memory_check,
+        .check = memory_sound,
         .forget = memory_forget,
         .tidy = memory_tidy,
         .post = memory_post,
@@ -449,7 +447,7 @@ wend_status store_memory_open(wend_store **out, wend_error *err)
         .fate = memory_fate,
         .keep = memory_keep,
         .facts = memory_facts,
-        .failure = memory_failure,
+        .failure = memory_sound,
     };
     const struct mem mem = {0};
     struct memory *m = mem_zalloc(&mem, sizeof *m);

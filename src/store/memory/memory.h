@@ -1,12 +1,11 @@
 /*
- * memory.h - the parts of the store that forgets.
+ * memory.h - the parts of the store in memory.
  */
 #ifndef STORE_MEMORY_H
 #define STORE_MEMORY_H
 
 #include <pthread.h>
 
-#include "store/memory/memory_facts.h"
 #include "store/memory/memory_run.h"
 
 struct blob {
@@ -20,8 +19,9 @@ struct request {
     struct request *next;
     struct store_request view;
     bool late; /* its sender has not asked yet */
-    char bytes[];
 };
+
+struct memory_fact;
 
 struct memory {
     wend_store base;
@@ -34,10 +34,25 @@ struct memory {
 
 /* With the lock held. */
 struct memory_run *memory_run_get(const struct memory *m, wend_str id);
-/* The same; says that there is none. */
+/* The same; reports an unknown run. */
 struct memory_run *memory_run_known(const struct memory *m, wend_str id,
                                     wend_error *err);
 struct blob *memory_blob_get(const struct memory *m, wend_str hash);
+
+/* A zeroed block of `size` bytes, with copies of the texts behind it, which
+ * then point to their copies; the list ends with NULL. NULL: out of memory. */
+void *memory_block(const struct mem *m, size_t size, wend_str *const *texts);
+
+/* memory_facts.c, with the lock held */
+wend_status memory_facts_set(struct memory_fact **list, const struct mem *m,
+                             const struct store_fact *f);
+void memory_facts_give(const struct memory_fact *list, wend_str space,
+                       wend_str key, int64_t now_us, store_fact_fn fn,
+                       void *ctx);
+/* Those that have expired by then. */
+void memory_facts_drop(struct memory_fact **list, const struct mem *m,
+                       int64_t now_us);
+void memory_facts_free(struct memory_fact **list, const struct mem *m);
 
 /* memory_inbox.c */
 wend_status memory_post(wend_store *s, wend_str run, const char *what,
@@ -49,8 +64,8 @@ wend_status memory_waiting(wend_store *s, wend_str run, struct arena *a,
                            wend_error *err);
 wend_status memory_fate(wend_store *s, int64_t id, enum store_fate *out,
                         wend_error *err);
-/* With the lock held: whether b may be added, as far as requests go; and,
- * once it was, deals with those that it has heard. */
+/* With the lock held: whether requests let b be added; and, once it was,
+ * deals with those that it has heard. */
 bool memory_inbox_lets(const struct memory *m, const struct store_batch *b);
 void memory_inbox_heard(struct memory *m, const struct store_batch *b);
 void memory_inbox_drop(struct memory *m, wend_str run); /* of a run that goes */

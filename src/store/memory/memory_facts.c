@@ -1,41 +1,22 @@
 /*
- * memory_facts.c - what is kept by name, in memory.
+ * memory_facts.c - named facts in memory: a list, newest first.
  */
-#include "store/memory/memory_facts.h"
-
-#include <string.h>
-
-#include "base/fail.h"
+#include "store/memory/memory.h"
 
 struct memory_fact {
     struct memory_fact *next;
     struct store_fact fact; /* its strings in the same block */
 };
 
-static wend_str put(char **at, wend_str s)
-{
-    wend_str copy = {*at, s.len};
-
-    if (s.len)
-        memcpy(*at, s.ptr, s.len);
-    *at += s.len;
-    return copy;
-}
-
 static struct memory_fact *fact_new(const struct mem *m,
                                     const struct store_fact *f)
 {
-    struct memory_fact *n =
-        mem_zalloc(m, sizeof *n + f->space.len + f->key.len + f->text.len + 1);
-    char *at;
+    struct store_fact copy = *f;
+    wend_str *const texts[] = {&copy.space, &copy.key, &copy.text, NULL};
+    struct memory_fact *n = memory_block(m, sizeof *n, texts);
 
-    if (!n)
-        return NULL;
-    at = (char *)(n + 1);
-    n->fact = *f;
-    n->fact.space = put(&at, f->space);
-    n->fact.key = put(&at, f->key);
-    n->fact.text = put(&at, f->text);
+    if (n)
+        n->fact = copy;
     return n;
 }
 

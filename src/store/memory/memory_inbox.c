@@ -1,35 +1,18 @@
 /*
  * memory_inbox.c - requests to runs of the memory store: a list, oldest first.
  */
-#include <string.h>
-
 #include "base/fail.h"
-#include "base/limits.h"
 #include "store/memory/memory.h"
-
-static wend_str put(char **at, wend_str s)
-{
-    wend_str copy = {*at, s.len};
-
-    if (s.len)
-        memcpy(*at, s.ptr, s.len);
-    *at += s.len;
-    return copy;
-}
 
 static struct request *request_new(const struct mem *m, wend_str run,
                                    wend_str what, wend_str body)
 {
-    struct request *r =
-        mem_zalloc(m, sizeof *r + run.len + what.len + body.len);
-    char *p;
+    struct store_request view = {.run = run, .what = what, .body = body};
+    wend_str *const texts[] = {&view.run, &view.what, &view.body, NULL};
+    struct request *r = memory_block(m, sizeof *r, texts);
 
-    if (!r)
-        return NULL;
-    p = r->bytes;
-    r->view.run = put(&p, run);
-    r->view.what = put(&p, what);
-    r->view.body = put(&p, body);
+    if (r)
+        r->view = view;
     return r;
 }
 
@@ -45,14 +28,11 @@ static size_t count_of(const struct memory *m, wend_str run)
 static wend_status add(struct memory *m, const struct memory_run *r,
                        struct request *q, int64_t *id, wend_error *err)
 {
-    wend_str run = memory_run_text(r, T_RUN);
+    wend_status s = store_postable(q->view.run, r->summary.ended_us,
+                                   (int64_t)count_of(m, q->view.run), err);
 
-    if (r->summary.ended_us)
-        return fail(err, WEND_E_INVAL, "run %.*s is over", (int)run.len,
-                    run.ptr);
-    if (count_of(m, run) >= REQUESTS_MAX)
-        return fail(err, WEND_E_LIMIT, "%d requests to run %.*s wait already",
-                    REQUESTS_MAX, (int)run.len, run.ptr);
+    if (s != WEND_OK)
+        return s;
     q->view.id = ++m->request_id;
     *m->inbox_last = q;
     m->inbox_last = &q->next;
@@ -91,8 +71,8 @@ static const struct request *after(const struct memory *m, int64_t id)
     return q;
 }
 
-/* fn may lead to a batch that deals with requests, so that nothing of the
- * list is held on to. */
+/* fn may lead to a batch that deals with requests and changes the list: each
+ * time it is searched anew. */
 wend_status memory_take(wend_store *s, store_request_fn fn, void *ctx,
                         wend_error *err)
 {

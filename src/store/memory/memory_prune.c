@@ -25,9 +25,7 @@ wend_status memory_forget(wend_store *s, wend_str run, wend_error *err)
     if (!r)
         status = WEND_E_NOTFOUND;
     else if (!r->summary.ended_us || has_child(m, run))
-        status = fail(err, WEND_E_BUSY,
-                      "run %.*s is not over, or another run shares its past",
-                      (int)run.len, run.ptr);
+        status = store_unforgettable(run, err);
     if (status == WEND_OK) {
         memory_inbox_drop(m, run);
         table_remove(&m->runs, &r->node);

@@ -71,6 +71,7 @@ enum query {
     Q_REQUESTS,
     Q_REQUESTS_OF,
     Q_REQUESTS_COUNT,
+    Q_REQUESTS_WAITING,
     Q_CHANGED,
     Q_LIST,
     Q_LIST_PREFIX,
@@ -106,11 +107,36 @@ struct db {
     int checkpointed;         /* pages of the log that are in the file, then */
 };
 
-/* A statement being given its parameters; the first error sticks. */
+/* A parameter of a statement, lent until that is reset. An absent text is
+ * NULL. */
+struct db_value {
+    enum { DB_LAST, DB_INT, DB_TEXT, DB_BYTES } kind;
+    int64_t number;
+    wend_str text;
+};
+
+#define VALUES(...) ((const struct db_value[]){__VA_ARGS__, {.kind = DB_LAST}})
+
+static inline struct db_value db_int(int64_t n)
+{
+    return (struct db_value){.kind = DB_INT, .number = n};
+}
+
+static inline struct db_value db_str(wend_str s)
+{
+    return (struct db_value){.kind = DB_TEXT, .text = s};
+}
+
+static inline struct db_value db_bytes(const void *p, size_t len)
+{
+    return (struct db_value){.kind = DB_BYTES, .text = {p, len}};
+}
+
+/* A statement that gives rows. */
 struct db_ask {
     struct db *db;
     sqlite3_stmt *statement;
-    int at, rc;
+    int rc; /* of the last step, or the first error */
 };
 
 /* Does not make the file. On failure close it nevertheless. */
@@ -121,30 +147,35 @@ wend_status db_connect_still(struct db *db, const char *path,
 void db_close(struct db *db);
 /* Says what went wrong last: WEND_E_STORE, _CORRUPT or _NOMEM. */
 wend_status db_fail(const struct db *db, wend_error *err);
-/* The first value of the first row. */
+/* The first column of the first row, which is not NULL. */
 wend_status db_number(struct db *db, const char *sql, int64_t *out,
                       wend_error *err);
-/* Whether that value is `text`. */
-/* Of the first row the first column, which is not NULL. */
 wend_status db_text(struct db *db, const char *sql, char *out, size_t size,
                     wend_error *err);
+/* Whether it is `text`. */
 wend_status db_says(struct db *db, const char *sql, const char *text, bool *yes,
                     wend_error *err);
 wend_status db_exec(struct db *db, const char *sql, wend_error *err);
 
-struct db_ask ask(struct db *db, enum query q);
-void ask_i64(struct db_ask *a, int64_t n);
-void ask_null(struct db_ask *a);
-void ask_str(struct db_ask *a,
-             wend_str s); /* absent is NULL; lent until reset */
-void ask_bytes(struct db_ask *a, const void *p, size_t len);
+/* Runs a statement to its end: SQLITE_OK or an error. `values` NULL: it has no
+ * parameters. */
+int db_run(struct db *db, enum query q, const struct db_value *values);
+/* The first column of its first row: SQLITE_OK, SQLITE_DONE if it gives none,
+ * or an error. */
+int db_first(struct db *db, enum query q, const struct db_value *values,
+             int64_t *out);
+
+struct db_ask ask(struct db *db, enum query q, const struct db_value *values);
 int ask_step(struct db_ask *a); /* SQLITE_ROW, SQLITE_DONE or an error */
-/* Steps to the end and resets: SQLITE_OK or an error. */
-int ask_run(struct db_ask *a);
 int64_t ask_get_i64(const struct db_ask *a, int column);
 /* Lent until the next step or reset. */
 wend_str ask_get_str(struct db_ask *a, int column);
+/* Copies a hash; leaves `out` if the column holds something else. */
+void ask_get_hash(struct db_ask *a, int column,
+                  unsigned char out[SHA256_BYTES]);
 void ask_reset(struct db_ask *a);
+/* Resets. WEND_OK if the last step was SQLITE_DONE. */
+wend_status ask_end(struct db_ask *a, wend_error *err);
 
 /* ---- The file (sqlite_open.c) -------------------------------------------- */
 
@@ -273,6 +304,8 @@ wend_status db_tidy(wend_store *store, int64_t now_us, int64_t *bytes,
                     wend_error *err);
 /* sqlite_facts.c */
 void db_keep(wend_store *store, struct store_keep *k);
+/* Whether the table is there: it is made with the first fact. */
+wend_status db_facts_there(struct db *db, int64_t *there, wend_error *err);
 /* Drops some of those whose time is over by then. */
 wend_status db_facts_drop(struct db *db, int64_t now_us, int64_t *count,
                           wend_error *err);
@@ -297,8 +330,9 @@ int db_hear(struct db *db, int64_t id, const struct store_batch *b,
 /* Those whose senders are gone. */
 int db_drop_late(struct db *db);
 
-/* For operations of the writer. */
-struct log_place { /* where a run's log stands */
+/* ---- A run --------------------------------------------------------------- */
+
+struct log_place { /* where its log stands */
     int64_t id, epoch, seq;
     int64_t owner, ended_us; /* 0: none, not yet */
     struct chain chain;
@@ -307,11 +341,21 @@ struct log_place { /* where a run's log stands */
         bool known;
     } pack;
 };
+/* SQLITE_OK, SQLITE_DONE if there is no such run, or an error. */
+int db_find_run(struct db *db, wend_str run, struct log_place *at);
+/* The same as a status. */
+wend_status db_known(struct db *db, wend_str run, struct log_place *at,
+                     wend_error *err);
+
+/* For operations of the writer. */
 wend_status db_find_known(struct db *db, struct db_op *op,
                           struct log_place *at);
 /* A conflict is the fault of what was to be written, everything else the
  * storage's. */
 wend_status db_outcome(struct db *db, int rc, wend_error *err);
+/* The outcome of db_run. */
+wend_status db_write(struct db *db, enum query q, const struct db_value *values,
+                     wend_error *err);
 
 /* The connection for reading, locked; read_end follows in any case, and gives
  * `status` back, or why what was read does not count. */
@@ -319,8 +363,9 @@ wend_status db_read_begin(struct sqlite_store *s, wend_error *err);
 wend_status db_read_end(struct sqlite_store *s, wend_status status,
                         wend_error *err);
 
-/* As store_sqlite_open, with another idea of what the newest schema is. */
+/* As store_sqlite_open; the newest schema is a parameter. */
 wend_status sqlite_open_as(const char *path, const struct db_schema *schema,
-                           wend_store **out, wend_error *err);
+                           enum store_use use, wend_store **out,
+                           wend_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * sqlite_care.c - whether an SQLite store is sound.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,38 +25,18 @@ wend_status db_state(wend_store *store, wend_str run, struct store_state *out,
                      wend_error *err)
 {
     struct sqlite_store *s = (struct sqlite_store *)store;
+    struct log_place at = {0};
     wend_status status = db_read_begin(s, err);
-    struct db_ask a;
-    wend_str head;
-    int64_t id = 0;
-    int rc;
 
-    memset(out, 0, sizeof *out);
-    if (status == WEND_OK) {
-        a = ask(&s->read, Q_RUN);
-        ask_str(&a, run);
-        rc = ask_step(&a);
-        if (rc == SQLITE_ROW) {
-            id = ask_get_i64(&a, RUN_ID);
-            out->epoch = ask_get_i64(&a, RUN_EPOCH);
-            out->seq = ask_get_i64(&a, RUN_SEQ);
-            out->ended_us = ask_get_i64(&a, RUN_ENDED);
-            out->id = id;
-            head = ask_get_str(&a, RUN_HEAD);
-            if (head.len == sizeof out->head)
-                memcpy(out->head, head.ptr, head.len);
-        } else if (rc == SQLITE_DONE) {
-            status = fail(err, WEND_E_NOTFOUND, "no run '%.*s'", (int)run.len,
-                          run.ptr);
-        } else {
-            status = db_fail(&s->read, err);
-        }
-        ask_reset(&a);
-    }
     if (status == WEND_OK)
-        status = db_first_event(&s->read, id, &out->first, err);
+        status = db_known(&s->read, run, &at, err);
+    *out = (struct store_state){
+        .id = at.id, .epoch = at.epoch, .seq = at.seq, .ended_us = at.ended_us};
+    memcpy(out->head, at.chain.head, sizeof out->head);
     if (status == WEND_OK)
-        out->noted = db_noted(&s->owner, id, run);
+        status = db_first_event(&s->read, at.id, &out->first, err);
+    if (status == WEND_OK)
+        out->noted = db_noted(&s->owner, at.id, run);
     return db_read_end(s, status, err);
 }
 
@@ -98,11 +79,16 @@ static wend_status check_pages(struct db *db, wend_error *err)
 
 /* Rows that name no run: its own row was taken away. */
 static wend_status check_strays(struct db *db, const char *table,
-                                const char *sql, wend_error *err)
+                                wend_error *err)
 {
+    char sql[100];
     int64_t strays = 0;
-    wend_status s = db_number(db, sql, &strays, err);
+    wend_status s;
 
+    snprintf(sql, sizeof sql,
+             "SELECT count(*) FROM %s WHERE run NOT IN (SELECT id FROM runs)",
+             table);
+    s = db_number(db, sql, &strays, err);
     if (s == WEND_OK && strays)
         s = fail(err, WEND_E_CORRUPT,
                  "store %s: the row of a run is missing: %lld rows of %s "
@@ -115,10 +101,7 @@ static wend_status check_strays(struct db *db, const char *table,
 static wend_status check_facts(struct db *db, wend_error *err)
 {
     int64_t there = 0, bad = 0;
-    wend_status s = db_number(db,
-                              "SELECT count(*) FROM sqlite_schema"
-                              " WHERE name = 'memory'",
-                              &there, err);
+    wend_status s = db_facts_there(db, &there, err);
 
     if (s == WEND_OK && there)
         s = db_number(db,
@@ -130,8 +113,8 @@ static wend_status check_facts(struct db *db, wend_error *err)
                       &bad, err);
     if (s == WEND_OK && bad)
         s = fail(err, WEND_E_CORRUPT,
-                 "store %s: %lld rows of memory are none that wend writes",
-                 db->path, (long long)bad);
+                 "store %s: wend did not write %lld rows of memory", db->path,
+                 (long long)bad);
     return s;
 }
 
@@ -144,15 +127,9 @@ wend_status db_check(wend_store *store, wend_error *err)
     if (status == WEND_OK)
         status = check_pages(db, err);
     if (status == WEND_OK)
-        status = check_strays(db, "events",
-                              "SELECT count(*) FROM events"
-                              " WHERE run NOT IN (SELECT id FROM runs)",
-                              err);
+        status = check_strays(db, "events", err);
     if (status == WEND_OK)
-        status = check_strays(db, "deltas",
-                              "SELECT count(*) FROM deltas"
-                              " WHERE run NOT IN (SELECT id FROM runs)",
-                              err);
+        status = check_strays(db, "deltas", err);
     if (status == WEND_OK)
         status = check_facts(db, err);
     if (status == WEND_OK)

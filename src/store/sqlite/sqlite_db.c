@@ -60,13 +60,13 @@ static const char *const queries[QUERIES] = {
                    " VALUES (?, ?, ?, ?, ?)",
     [Q_BLOB_ADD] = "INSERT INTO blobs (hash, body) VALUES (?, ?)"
                    " ON CONFLICT (hash) DO NOTHING",
-    /* No id twice: whoever asks by it what became of a request is told. */
+    /* No id twice: by it a sender asks what became of its request. */
     [Q_REQUEST_ADD] = "INSERT INTO inbox (id, run, what, body)"
                       " SELECT max(?1, coalesce(max(id), 0) + 1), ?2, ?3, ?4"
                       " FROM inbox",
     [Q_REQUEST_LATE] = "UPDATE inbox SET what = 'late', body = '{}'"
                        " WHERE id = ?",
-    [Q_REQUEST] = "SELECT what FROM inbox WHERE id = ?",
+    [Q_REQUEST] = "SELECT what = 'late' FROM inbox WHERE id = ?",
     [Q_FACT_SET] = "INSERT INTO memory (space, key, text, time, until)"
                    " VALUES (?, ?, ?, ?, ?) ON CONFLICT (space, key) DO UPDATE"
                    " SET text = excluded.text, time = excluded.time,"
@@ -104,8 +104,9 @@ static const char *const queries[QUERIES] = {
     [Q_REQUESTS_OF] = "SELECT inbox.id, runs.run, what, body FROM inbox"
                       " JOIN runs ON runs.id = inbox.run WHERE runs.run = ?"
                       " AND what <> 'late' ORDER BY inbox.id LIMIT ?",
-    [Q_REQUESTS_COUNT] = "SELECT count(*), total(what <> 'late') FROM inbox"
-                         " WHERE run = ?",
+    [Q_REQUESTS_COUNT] = "SELECT count(*) FROM inbox WHERE run = ?",
+    [Q_REQUESTS_WAITING] = "SELECT count(*) FROM inbox WHERE run = ?"
+                           " AND what <> 'late'",
     /* Makes no row larger: a page that is split for it would be the last of
      * the file. */
     [Q_PRUNE_MARK] = "UPDATE runs SET status = 'pruned', owner = NULL,"
@@ -337,47 +338,36 @@ wend_status db_says(struct db *db, const char *sql, const char *text, bool *yes,
     return s;
 }
 
-/* ---- Statements -----------------------------------------------------------
- */
+/* ---- Statements ---------------------------------------------------------- */
 
-struct db_ask ask(struct db *db, enum query q)
+static int bind(sqlite3_stmt *statement, int at, const struct db_value *v)
 {
-    struct db_ask a = {.db = db, .statement = db->statements[q]};
+    switch (v->kind) {
+    case DB_INT: return sqlite3_bind_int64(statement, at, v->number);
+    case DB_TEXT:
+        return sqlite3_bind_text64(statement, at, v->text.ptr, v->text.len,
+                                   SQLITE_STATIC, SQLITE_UTF8);
+    case DB_BYTES:
+        return sqlite3_bind_blob64(statement, at, v->text.ptr, v->text.len,
+                                   SQLITE_STATIC);
+    case DB_LAST: break;
+    }
+    return SQLITE_OK;
+}
 
-    if (!a.statement) {
+struct db_ask ask(struct db *db, enum query q, const struct db_value *values)
+{
+    struct db_ask a = {.db = db};
+
+    if (!db->statements[q])
         a.rc = sqlite3_prepare_v3(db->handle, queries[q], -1,
                                   SQLITE_PREPARE_PERSISTENT, &db->statements[q],
                                   NULL);
-        a.statement = db->statements[q];
-    }
+    a.statement = db->statements[q];
+    for (int i = 0; values && values[i].kind != DB_LAST && a.rc == SQLITE_OK;
+         i++)
+        a.rc = bind(a.statement, i + 1, &values[i]);
     return a;
-}
-
-static void note(struct db_ask *a, int rc)
-{
-    if (a->rc == SQLITE_OK)
-        a->rc = rc;
-}
-
-void ask_i64(struct db_ask *a, int64_t n)
-{
-    note(a, sqlite3_bind_int64(a->statement, ++a->at, n));
-}
-
-void ask_null(struct db_ask *a)
-{
-    note(a, sqlite3_bind_null(a->statement, ++a->at));
-}
-
-void ask_str(struct db_ask *a, wend_str s)
-{
-    note(a, sqlite3_bind_text64(a->statement, ++a->at, s.ptr, s.len,
-                                SQLITE_STATIC, SQLITE_UTF8));
-}
-
-void ask_bytes(struct db_ask *a, const void *p, size_t len)
-{
-    note(a, sqlite3_bind_blob64(a->statement, ++a->at, p, len, SQLITE_STATIC));
 }
 
 int ask_step(struct db_ask *a)
@@ -389,22 +379,41 @@ int ask_step(struct db_ask *a)
 
 void ask_reset(struct db_ask *a)
 {
-    a->at = 0;
     if (!a->statement) /* there was no memory for it */
         return;
     sqlite3_reset(a->statement);
     sqlite3_clear_bindings(a->statement);
 }
 
-int ask_run(struct db_ask *a)
+wend_status ask_end(struct db_ask *a, wend_error *err)
 {
-    int rc;
+    wend_status s = a->rc == SQLITE_DONE    ? WEND_OK
+                    : a->rc == SQLITE_NOMEM ? fail_nomem(err)
+                                            : db_fail(a->db, err);
 
-    do
-        rc = ask_step(a);
-    while (rc == SQLITE_ROW);
     ask_reset(a);
-    return rc == SQLITE_DONE ? SQLITE_OK : rc;
+    return s;
+}
+
+int db_run(struct db *db, enum query q, const struct db_value *values)
+{
+    struct db_ask a = ask(db, q, values);
+
+    while (ask_step(&a) == SQLITE_ROW)
+        ;
+    ask_reset(&a);
+    return a.rc == SQLITE_DONE ? SQLITE_OK : a.rc;
+}
+
+int db_first(struct db *db, enum query q, const struct db_value *values,
+             int64_t *out)
+{
+    struct db_ask a = ask(db, q, values);
+
+    if (ask_step(&a) == SQLITE_ROW)
+        *out = ask_get_i64(&a, 0);
+    ask_reset(&a);
+    return a.rc == SQLITE_ROW ? SQLITE_OK : a.rc;
 }
 
 int64_t ask_get_i64(const struct db_ask *a, int column)
@@ -423,4 +432,12 @@ wend_str ask_get_str(struct db_ask *a, int column)
     if (sqlite3_errcode(a->db->handle) == SQLITE_NOMEM)
         a->rc = SQLITE_NOMEM;
     return STR("");
+}
+
+void ask_get_hash(struct db_ask *a, int column, unsigned char out[SHA256_BYTES])
+{
+    wend_str hash = ask_get_str(a, column);
+
+    if (hash.len == SHA256_BYTES)
+        memcpy(out, hash.ptr, hash.len);
 }

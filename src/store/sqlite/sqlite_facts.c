@@ -28,19 +28,17 @@ static wend_status keep(struct db *db, struct db_op *base)
     struct keep_op *k = (struct keep_op *)(void *)base;
     const struct store_fact *f = &k->keep->fact;
     wend_status s = db_exec(db, create, &base->err);
-    struct db_ask a;
+    int rc;
 
     if (s != WEND_OK)
         return s;
-    a = ask(db, f->text.ptr ? Q_FACT_SET : Q_FACT_DROP);
-    ask_str(&a, f->space);
-    ask_str(&a, f->key);
-    if (f->text.ptr) {
-        ask_str(&a, f->text);
-        ask_i64(&a, f->time_us);
-        ask_i64(&a, f->until_us);
-    }
-    return ask_run(&a) == SQLITE_OK ? WEND_OK : db_fail(db, &base->err);
+    if (f->text.ptr)
+        rc = db_run(db, Q_FACT_SET,
+                    VALUES(db_str(f->space), db_str(f->key), db_str(f->text),
+                           db_int(f->time_us), db_int(f->until_us)));
+    else
+        rc = db_run(db, Q_FACT_DROP, VALUES(db_str(f->space), db_str(f->key)));
+    return rc == SQLITE_OK ? WEND_OK : db_fail(db, &base->err);
 }
 
 static void kept(struct db_op *base)
@@ -69,7 +67,7 @@ void db_keep(wend_store *store, struct store_keep *k)
     db_queue((struct sqlite_store *)store, &op->op);
 }
 
-static wend_status is_there(struct db *db, int64_t *there, wend_error *err)
+wend_status db_facts_there(struct db *db, int64_t *there, wend_error *err)
 {
     return db_number(db,
                      "SELECT count(*) FROM sqlite_schema"
@@ -81,16 +79,13 @@ wend_status db_facts_drop(struct db *db, int64_t now_us, int64_t *count,
                           wend_error *err)
 {
     int64_t there = 0;
-    wend_status s = is_there(db, &there, err);
-    struct db_ask a;
+    wend_status s = db_facts_there(db, &there, err);
 
     *count = 0;
     if (s != WEND_OK || !there)
         return s;
-    a = ask(db, Q_FACTS_OVER);
-    ask_i64(&a, now_us);
-    ask_i64(&a, FACTS_AT_ONCE);
-    if (ask_run(&a) != SQLITE_OK)
+    if (db_run(db, Q_FACTS_OVER,
+               VALUES(db_int(now_us), db_int(FACTS_AT_ONCE))) != SQLITE_OK)
         return db_fail(db, err);
     *count = sqlite3_changes(db->handle);
     return WEND_OK;
@@ -100,13 +95,10 @@ static wend_status give(struct sqlite_store *s, wend_str space, wend_str key,
                         int64_t now_us, store_fact_fn fn, void *ctx,
                         wend_error *err)
 {
-    struct db_ask a = ask(&s->read, Q_FACTS);
-    wend_status status = WEND_OK;
+    struct db_ask a = ask(&s->read, Q_FACTS,
+                          VALUES(db_str(space), db_str(key), db_int(now_us)));
     bool more = true;
 
-    ask_str(&a, space);
-    ask_str(&a, key);
-    ask_i64(&a, now_us);
     while (more && ask_step(&a) == SQLITE_ROW) {
         struct store_fact f = {.space = space,
                                .key = ask_get_str(&a, 0),
@@ -116,10 +108,10 @@ static wend_status give(struct sqlite_store *s, wend_str space, wend_str key,
 
         more = fn(ctx, &f);
     }
-    if (more && a.rc != SQLITE_DONE)
-        status = db_fail(&s->read, err);
+    if (more)
+        return ask_end(&a, err);
     ask_reset(&a);
-    return status;
+    return WEND_OK;
 }
 
 wend_status db_facts(wend_store *store, wend_str space, wend_str key,
@@ -131,7 +123,7 @@ wend_status db_facts(wend_store *store, wend_str space, wend_str key,
     int64_t there = 0;
 
     if (status == WEND_OK)
-        status = is_there(&s->read, &there, err);
+        status = db_facts_there(&s->read, &there, err);
     if (status == WEND_OK && there)
         status = give(s, space, key, now_us, fn, ctx, err);
     return db_read_end(s, status, err);

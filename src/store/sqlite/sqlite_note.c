@@ -6,18 +6,6 @@
 #include "base/fail.h"
 #include "store/sqlite/sqlite.h"
 
-/* The run's number; 0 if it is not there. A failure is one of the next use. */
-static int64_t id_of(struct db *db, wend_str run)
-{
-    struct db_ask a = ask(db, Q_RUN);
-    int64_t id;
-
-    ask_str(&a, run);
-    id = ask_step(&a) == SQLITE_ROW ? ask_get_i64(&a, RUN_ID) : 0;
-    ask_reset(&a);
-    return id;
-}
-
 static struct note note_of(wend_str run, int64_t seq)
 {
     struct note note = {.seq = seq};
@@ -30,12 +18,14 @@ static struct note note_of(wend_str run, int64_t seq)
 void db_note(struct sqlite_store *s, const struct store_batch *batches)
 {
     for (const struct store_batch *b = batches; b; b = b->next) {
+        struct log_place at = {0};
         struct note note;
 
         if (!b->events_count)
             continue;
         note = note_of(b->run, b->events[b->events_count - 1].seq);
-        note_write(&s->owner, id_of(&s->write, b->run), &note);
+        (void)db_find_run(&s->write, b->run, &at); /* the next use fails, too */
+        note_write(&s->owner, at.id, &note);
     }
 }
 
@@ -56,10 +46,10 @@ wend_status db_note_check(const struct owner *o, int64_t id, wend_str run,
     return fail(err, WEND_E_CORRUPT,
                 "run %.*s has lost its end: its log ends at event %lld, but "
                 "event %lld was or may have been written; the store's -wal "
-                "file was damaged or "
-                "cut, or the store is an older copy. Effects of the lost "
-                "events may have happened, and would happen again: look, then "
-                "'wend resume --accept-loss %.*s' goes on from event %lld",
+                "file was damaged or cut, or the store is an older copy. "
+                "Effects of the lost events may have happened, and would "
+                "happen again: check, then 'wend resume --accept-loss %.*s' "
+                "continues from event %lld",
                 (int)run.len, run.ptr, (long long)seq, (long long)noted,
                 (int)run.len, run.ptr, (long long)seq);
 }
@@ -67,7 +57,8 @@ wend_status db_note_check(const struct owner *o, int64_t id, wend_str run,
 wend_status db_note_loss(struct sqlite_store *s, wend_error *err)
 {
     struct db *db = &s->write;
-    struct db_ask a = ask(db, Q_RUNS_OPEN);
+    struct db_ask a = ask(db, Q_RUNS_OPEN, NULL);
+    wend_status status;
 
     while (ask_step(&a) == SQLITE_ROW) {
         int64_t id = ask_get_i64(&a, 0), seq = ask_get_i64(&a, 2);
@@ -77,11 +68,11 @@ wend_status db_note_loss(struct sqlite_store *s, wend_error *err)
         if (db_noted(&s->owner, id, run) <= seq)
             note_write(&s->owner, id, &note);
     }
-    ask_reset(&a);
-    if (a.rc != SQLITE_DONE)
-        return db_fail(db, err);
-    /* The same frames shall not be found again. */
-    return db_exec(db, "PRAGMA wal_checkpoint(TRUNCATE)", err);
+    status = ask_end(&a, err);
+    /* The same frames must not be found again. */
+    return status == WEND_OK
+               ? db_exec(db, "PRAGMA wal_checkpoint(TRUNCATE)", err)
+               : status;
 }
 
 wend_status db_accept_loss(wend_store *store, wend_str run, wend_error *err)
@@ -106,15 +97,12 @@ wend_status db_accept_loss(wend_store *store, wend_str run, wend_error *err)
 static wend_status has_row(struct db *db, int64_t id, const char *run,
                            bool *has, wend_error *err)
 {
-    struct db_ask a = ask(db, Q_RUN_ROW);
-    int rc;
+    int64_t one;
+    int rc =
+        db_first(db, Q_RUN_ROW, VALUES(db_int(id), db_str(str_of(run))), &one);
 
-    ask_i64(&a, id);
-    ask_str(&a, str_of(run));
-    rc = ask_step(&a);
-    ask_reset(&a);
-    *has = rc == SQLITE_ROW;
-    return rc == SQLITE_ROW || rc == SQLITE_DONE ? WEND_OK : db_fail(db, err);
+    *has = rc == SQLITE_OK;
+    return rc == SQLITE_OK || rc == SQLITE_DONE ? WEND_OK : db_fail(db, err);
 }
 
 wend_status db_check_notes(struct sqlite_store *s, wend_error *err)
@@ -132,8 +120,8 @@ wend_status db_check_notes(struct sqlite_store *s, wend_error *err)
         if (status == WEND_OK && !has && note_read(&s->owner, id, &again) &&
             !strcmp(again.run, note.run))
             status = fail(err, WEND_E_CORRUPT,
-                          "store %s: run %s is gone, though nobody removed or "
-                          "pruned it: it had %lld events",
+                          "store %s: run %s is gone, though it was neither "
+                          "removed nor pruned: it had %lld events",
                           s->path, note.run, (long long)note.seq);
     }
     return status;

@@ -41,7 +41,7 @@ static wend_status make_file(const char *path, wend_error *err)
         open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 
     if (fd >= 0) {
-        /* Nobody else can have it open yet: closing drops no locks. */
+        /* No other process can have it open yet: closing drops no locks. */
         close(fd);
         return WEND_OK;
     }
@@ -78,26 +78,17 @@ static wend_status check_file(const char *path, bool *is_private,
  * those of a process that died may be there already. */
 static wend_status make_private(const char *path, wend_error *err)
 {
-    static const char *const beside[] = {"", "-wal", "-shm"};
-    const struct mem mem = {0};
-    struct buf name = {.mem = &mem};
-    wend_status s = WEND_OK;
+    static const char *const endings[] = {"", "-wal", "-shm"};
+    char name[STORE_PATH_MAX];
     struct stat st;
 
-    for (size_t i = 0; s == WEND_OK && i < sizeof beside / sizeof *beside;
-         i++) {
-        buf_clear(&name);
-        buf_cstr(&name, path);
-        buf_cstr(&name, beside[i]);
-        if (name.failed)
-            s = fail_nomem(err);
-        else if (!stat(name.ptr, &st) && (st.st_mode & 077) &&
-                 chmod(name.ptr, 0600))
-            s = fail(err, WEND_E_STORE, "store %s: cannot be made private: %s",
-                     name.ptr, strerror(errno));
-    }
-    buf_free(&name);
-    return s;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (store_beside(name, path, endings[i]) && !stat(name, &st) &&
+            (st.st_mode & 077) && chmod(name, 0600))
+            return fail(err, WEND_E_STORE,
+                        "store %s: cannot be made private: %s", name,
+                        strerror(errno));
+    return WEND_OK;
 }
 
 /* ---- What it is ------------------------------------------------------------
@@ -173,7 +164,7 @@ static int on_commit(void *ctx, sqlite3 *handle, const char *name, int pages)
                                                             : db_checkpoint(db);
 }
 
-/* Both are read back: a promise that rests on them must not rest on hope. */
+/* Both are read back: durability depends on them. */
 static wend_status set_modes(struct db *db, wend_error *err)
 {
     bool full = false, wal = false;
@@ -250,35 +241,31 @@ static wend_status copy_into(struct db *from, struct db *to, wend_error *err)
 /* Keeps PATH.v<version>.bak; it has its name only once it is whole. */
 static wend_status keep_copy(const char *path, int64_t version, wend_error *err)
 {
-    const struct mem mem = {0};
-    struct buf name = {.mem = &mem}, part = {.mem = &mem};
+    char ending[40], name[STORE_PATH_MAX], part[STORE_PATH_MAX];
     struct db from = {0}, to = {0};
     wend_status s;
 
-    buf_fmt(&name, "%s.v%lld.bak", path, (long long)version);
-    buf_fmt(&part, "%s.part", name.ptr ? name.ptr : "");
-    if (name.failed || part.failed)
-        s = fail_nomem(err);
-    else if (unlink(part.ptr) && errno != ENOENT)
-        s = fail(err, WEND_E_STORE, "cannot remove %s: %s", part.ptr,
+    snprintf(ending, sizeof ending, ".v%lld.bak", (long long)version);
+    if (!store_beside(name, path, ending) || !store_beside(part, name, ".part"))
+        s = fail(err, WEND_E_STORE, "store %s: its path is too long", path);
+    else if (unlink(part) && errno != ENOENT)
+        s = fail(err, WEND_E_STORE, "cannot remove %s: %s", part,
                  strerror(errno));
     else
-        s = make_file(part.ptr, err);
+        s = make_file(part, err);
     if (s == WEND_OK)
         s = db_connect(&from, path, err);
     if (s == WEND_OK)
-        s = db_connect(&to, part.ptr, err);
+        s = db_connect(&to, part, err);
     if (s == WEND_OK)
         s = copy_into(&from, &to, err);
     db_close(&from);
     db_close(&to);
-    if (s == WEND_OK && rename(part.ptr, name.ptr))
-        s = fail(err, WEND_E_STORE, "cannot make %s: %s", name.ptr,
+    if (s == WEND_OK && rename(part, name))
+        s = fail(err, WEND_E_STORE, "cannot make %s: %s", name,
                  strerror(errno));
     if (s == WEND_OK)
-        s = store_sync_name(name.ptr, err);
-    buf_free(&name);
-    buf_free(&part);
+        s = store_sync_name(name, err);
     return s;
 }
 
@@ -390,15 +377,12 @@ static wend_status own(const char *path,
                                           wend_error *),
                        struct owner *owner, wend_error *err)
 {
-    const struct mem mem = {0};
-    struct buf name = {.mem = &mem};
-    wend_status s;
+    char name[STORE_PATH_MAX];
 
-    buf_cstr(&name, path);
-    buf_cstr(&name, "-lock");
-    s = name.failed ? fail_nomem(err) : how(name.ptr, owner, err);
-    buf_free(&name);
-    return s;
+    return store_beside(name, path, "-lock")
+               ? how(name, owner, err)
+               : fail(err, WEND_E_STORE, "store %s: its path is too long",
+                      path);
 }
 
 wend_status db_open(const char *path, const struct db_schema *schema,
@@ -473,7 +457,7 @@ wend_status db_open_still(const char *path, const struct db_schema *schema,
 
     if (s == WEND_OK)
         s = owner_meet(path, owner, err);
-    /* Somebody who can write it may just be opening or closing it. */
+    /* A process that can write it may just be opening or closing it. */
     for (int i = 0; s == WEND_OK && i < STILL_TRIES && found == WEND_E_STORE;
          i++) {
         db_close(db);

@@ -93,11 +93,9 @@ static wend_status done(struct db *db, struct db_op *op, int rc)
 static wend_status mark_run(struct db *db, struct db_op *op)
 {
     struct prune_op *p = (struct prune_op *)(void *)op;
-    struct db_ask a = ask(db, Q_PRUNE_MARK);
-    wend_status s;
+    wend_status s =
+        done(db, op, db_run(db, Q_PRUNE_MARK, VALUES(db_str(op->run))));
 
-    ask_str(&a, op->run);
-    s = done(db, op, ask_run(&a));
     p->count = sqlite3_changes(db->handle);
     return s;
 }
@@ -133,22 +131,15 @@ static wend_status sweep_run(struct db *db, struct db_op *op, int64_t id)
     static const enum query rest[] = {Q_REQUESTS_DROP, Q_PRUNE_RUN};
     int64_t left = ROWS_AT_ONCE;
     int rc = SQLITE_OK;
-    struct db_ask a;
 
     for (int i = 0; rc == SQLITE_OK && i < 2 && left > 0; i++) {
-        a = ask(db, rows[i]);
-        ask_i64(&a, id);
-        ask_i64(&a, left);
-        rc = ask_run(&a);
+        rc = db_run(db, rows[i], VALUES(db_int(id), db_int(left)));
         left -= sqlite3_changes(db->handle);
     }
     if (rc != SQLITE_OK || !left)
         return done(db, op, rc);
-    for (int i = 0; rc == SQLITE_OK && i < 2; i++) {
-        a = ask(db, rest[i]);
-        ask_i64(&a, id);
-        rc = ask_run(&a);
-    }
+    for (int i = 0; rc == SQLITE_OK && i < 2; i++)
+        rc = db_run(db, rest[i], VALUES(db_int(id)));
     if (rc == SQLITE_OK && !note_clear(op->owner, id))
         return fail(&op->err, WEND_E_STORE,
                     "the note of a pruned run cannot be cleared in the store's "
@@ -159,14 +150,11 @@ static wend_status sweep_run(struct db *db, struct db_op *op, int64_t id)
 
 static int next_marked(struct db *db, int64_t *id)
 {
-    struct db_ask a = ask(db, Q_PRUNE_NEXT);
-    int rc;
+    int rc = db_first(db, Q_PRUNE_NEXT, VALUES(db_int(*id)), id);
 
-    ask_i64(&a, *id);
-    rc = ask_step(&a);
-    *id = rc == SQLITE_ROW ? ask_get_i64(&a, 0) : 0;
-    ask_reset(&a);
-    return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+    if (rc != SQLITE_OK)
+        *id = 0;
+    return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
 /* Some rows of those that are marked; p->id 0: none is left. */
@@ -194,17 +182,12 @@ static wend_status sweep_from(struct sqlite_store *s, int64_t count,
                               int64_t *from, wend_error *err)
 {
     wend_status status = db_read_begin(s, err);
-    struct db_ask a;
+    int rc = status == WEND_OK
+                 ? db_first(&s->read, Q_PRUNE_FROM, VALUES(db_int(count)), from)
+                 : SQLITE_DONE;
 
-    if (status == WEND_OK) {
-        a = ask(&s->read, Q_PRUNE_FROM);
-        ask_i64(&a, count);
-        if (ask_step(&a) == SQLITE_ROW)
-            *from = ask_get_i64(&a, 0);
-        else if (a.rc != SQLITE_DONE)
-            status = db_fail(&s->read, err);
-        ask_reset(&a);
-    }
+    if (rc != SQLITE_OK && rc != SQLITE_DONE)
+        status = db_fail(&s->read, err);
     return db_read_end(s, status, err);
 }
 
@@ -256,9 +239,7 @@ wend_status db_forget(wend_store *store, wend_str run, wend_error *err)
         return status;
     status = db_wait(s, &p.op, err);
     if (status == WEND_OK && !p.count)
-        status = fail(err, WEND_E_BUSY,
-                      "run %.*s is not over, or another run shares its past",
-                      (int)run.len, run.ptr);
+        status = store_unforgettable(run, err);
     if (status == WEND_OK)
         status = sweep_all(s, 0, err);
     unlock(s);
@@ -290,9 +271,8 @@ wend_status db_forget_many(wend_store *store, const char *ids, size_t count,
 
 /* ---- Blobs --------------------------------------------------------------- */
 
-struct blob { /* that the store has */
+struct kept_blob { /* that the store has */
     struct node node;
-    char hash[SHA256_HEX + 1];
     bool used, gone;
 };
 
@@ -303,8 +283,7 @@ struct span {
 };
 
 struct blobs {
-    struct arena arena;
-    struct table table;
+    struct set set;   /* struct kept_blob, by hash */
     size_t at;        /* the first slot with one that is unused */
     struct buf spans; /* struct span */
 };
@@ -312,73 +291,62 @@ struct blobs {
 static wend_status load_blobs(struct db *db, struct blobs *blobs,
                               wend_error *err)
 {
-    struct db_ask q = ask(db, Q_BLOB_HASHES);
+    struct db_ask q = ask(db, Q_BLOB_HASHES, NULL);
 
     while (ask_step(&q) == SQLITE_ROW) {
         wend_str hash = ask_get_str(&q, 0);
-        struct blob *b = arena_alloc(&blobs->arena, sizeof *b);
 
-        if (!b || !table_room(&blobs->table, blobs->arena.mem)) {
+        /* Another length is not a hash of ours. */
+        if (hash.len == SHA256_HEX && !set_put(&blobs->set, hash)) {
             q.rc = SQLITE_NOMEM;
             break;
         }
-        if (hash.len != SHA256_HEX)
-            continue; /* none of ours */
-        memcpy(b->hash, hash.ptr, hash.len);
-        table_add(&blobs->table, &b->node, hash);
     }
-    ask_reset(&q);
-    if (q.rc == SQLITE_NOMEM)
-        return fail_nomem(err);
-    return q.rc == SQLITE_DONE ? WEND_OK : db_fail(db, err);
+    return ask_end(&q, err);
 }
 
 static wend_status load_spans(struct db *db, struct blobs *blobs,
                               wend_error *err)
 {
-    struct db_ask q = ask(db, Q_EVENTS_OPEN);
+    struct db_ask q = ask(db, Q_EVENTS_OPEN, NULL);
+    wend_status s;
 
     while (ask_step(&q) == SQLITE_ROW) {
         struct span span = {ask_get_i64(&q, 0), ask_get_i64(&q, 1)};
 
         buf_add(&blobs->spans, (const char *)&span, sizeof span);
     }
-    ask_reset(&q);
-    if (blobs->spans.failed)
-        return fail_nomem(err);
-    return q.rc == SQLITE_DONE ? WEND_OK : db_fail(db, err);
+    s = ask_end(&q, err);
+    return s == WEND_OK && blobs->spans.failed ? fail_nomem(err) : s;
 }
 
 /* By the events of a span. */
 static wend_status mark_used(struct db *db, struct blobs *blobs,
                              struct span span, wend_error *err)
 {
-    struct db_ask q = ask(db, Q_BLOB_USERS);
+    struct db_ask q =
+        ask(db, Q_BLOB_USERS, VALUES(db_int(span.after), db_int(span.until)));
 
-    ask_i64(&q, span.after);
-    ask_i64(&q, span.until);
     while (ask_step(&q) == SQLITE_ROW) {
         wend_str rest = ask_get_str(&q, 0), hash;
 
         while (store_blob_next(&rest, &hash)) {
-            struct blob *b =
-                table_get(&blobs->table, hash, offsetof(struct blob, hash));
+            struct kept_blob *b = set_get(&blobs->set, hash);
 
             if (b)
                 b->used = true;
         }
     }
-    ask_reset(&q);
-    return q.rc == SQLITE_DONE ? WEND_OK : db_fail(db, err);
+    return ask_end(&q, err);
 }
 
-static struct blob *next_unused(struct blobs *blobs)
+static struct kept_blob *next_unused(struct blobs *blobs)
 {
-    const struct table *t = &blobs->table;
+    const struct table *t = &blobs->set.table;
 
     for (; blobs->at < t->slots_count; blobs->at++)
         for (struct node *n = t->slots[blobs->at]; n; n = n->next) {
-            struct blob *b = (struct blob *)n;
+            struct kept_blob *b = (struct kept_blob *)n;
 
             if (!b->used && !b->gone)
                 return b;
@@ -394,15 +362,14 @@ static wend_status drop_blobs(struct db *db, struct db_op *op)
     const struct span *spans = (const struct span *)(void *)p->blobs->spans.ptr;
     size_t count = p->blobs->spans.len / sizeof *spans;
     wend_status s = WEND_OK;
-    struct blob *b;
+    struct kept_blob *b;
 
     for (size_t i = 0; s == WEND_OK && i < count; i++)
         s = mark_used(db, p->blobs, spans[i], &op->err);
     while (s == WEND_OK && (b = next_unused(p->blobs))) {
-        struct db_ask a = ask(db, Q_BLOB_DROP);
+        wend_str hash = str_of(set_name(&p->blobs->set, b));
 
-        ask_str(&a, str_of(b->hash));
-        s = done(db, op, ask_run(&a));
+        s = done(db, op, db_run(db, Q_BLOB_DROP, VALUES(db_str(hash))));
         b->gone = true;
         if (!time_left(p))
             break;
@@ -419,24 +386,25 @@ static wend_status look_at_blobs(struct sqlite_store *s, struct blobs *blobs,
     if (status == WEND_OK)
         status = load_blobs(&s->read, blobs, err);
     /* Each statement sees at least what the one before saw. */
-    if (status == WEND_OK && blobs->table.count)
+    if (status == WEND_OK && blobs->set.table.count)
         status = load_spans(&s->read, blobs, err);
-    if (status == WEND_OK && blobs->table.count)
+    if (status == WEND_OK && blobs->set.table.count)
         status = mark_used(&s->read, blobs, all, err);
     return db_read_end(s, status, err);
 }
 
 static wend_status tidy_blobs(struct sqlite_store *s, wend_error *err)
 {
-    struct blobs blobs = {.arena.mem = &s->base.mem, .spans.mem = &s->base.mem};
+    struct blobs blobs = {
+        .set = {.arena.mem = &s->base.mem, .size = sizeof(struct kept_blob)},
+        .spans.mem = &s->base.mem};
     struct prune_op p = {.op.fn = drop_blobs, .blobs = &blobs};
     wend_status status = look_at_blobs(s, &blobs, err);
 
     while (status == WEND_OK && next_unused(&blobs))
         status = portion(s, &p, err);
-    mem_free(&s->base.mem, blobs.table.slots);
+    set_free(&blobs.set);
     buf_free(&blobs.spans);
-    arena_free(&blobs.arena);
     return status;
 }
 

@@ -39,24 +39,31 @@ wend_status db_read_end(struct sqlite_store *s, wend_status status,
     return changed == WEND_OK ? status : changed;
 }
 
-static wend_status find_run(struct db *db, wend_str run, int64_t *id,
-                            wend_error *err)
+int db_find_run(struct db *db, wend_str run, struct log_place *at)
 {
-    struct db_ask a = ask(db, Q_RUN);
-    wend_status status = WEND_OK;
-    int rc;
+    struct db_ask a = ask(db, Q_RUN, VALUES(db_str(run)));
+    int rc = ask_step(&a);
 
-    ask_str(&a, run);
-    rc = ask_step(&a);
-    if (rc == SQLITE_ROW)
-        *id = ask_get_i64(&a, RUN_ID);
-    else if (rc == SQLITE_DONE)
-        status =
-            fail(err, WEND_E_NOTFOUND, "no run '%.*s'", (int)run.len, run.ptr);
-    else
-        status = db_fail(db, err);
+    if (rc == SQLITE_ROW) {
+        at->id = ask_get_i64(&a, RUN_ID);
+        at->epoch = ask_get_i64(&a, RUN_EPOCH);
+        at->seq = ask_get_i64(&a, RUN_SEQ);
+        at->owner = ask_get_i64(&a, RUN_OWNER);
+        at->ended_us = ask_get_i64(&a, RUN_ENDED);
+        ask_get_hash(&a, RUN_HEAD, at->chain.head);
+    }
     ask_reset(&a);
-    return status;
+    return rc == SQLITE_ROW ? SQLITE_OK : rc;
+}
+
+wend_status db_known(struct db *db, wend_str run, struct log_place *at,
+                     wend_error *err)
+{
+    int rc = db_find_run(db, run, at);
+
+    return rc == SQLITE_OK     ? WEND_OK
+           : rc == SQLITE_DONE ? store_missing("run", run, err)
+                               : db_fail(db, err);
 }
 
 /* ---- A run's log ------------------------------------------------------------
@@ -79,12 +86,9 @@ bool event_cut(wend_str run, wend_str *body)
     return true;
 }
 
-/* Who reads, and how much more. */
+/* The reader, and what it is given. */
 struct reader {
-    store_item_fn fn;
-    void *ctx;
-    uint32_t left;
-    bool bounded, stopped;
+    struct store_reader to;
     struct buf body; /* of an event, made whole */
 };
 
@@ -109,12 +113,9 @@ static wend_str event_whole(const struct part *part, wend_str stored,
 static void event_item(struct db_ask *a, const struct part *part,
                        struct reader *r, struct store_item *item)
 {
-    wend_str hash = ask_get_str(a, 2);
-
     *item = (struct store_item){.seq = ask_get_i64(a, 0)};
     item->body = event_whole(part, ask_get_str(a, 1), &r->body);
-    if (hash.len == sizeof item->hash)
-        memcpy(item->hash, hash.ptr, hash.len);
+    ask_get_hash(a, 2, item->hash);
     if (r->body.failed)
         a->rc = SQLITE_NOMEM;
 }
@@ -131,12 +132,6 @@ static void pack_item(struct db_ask *a, const struct part *part,
         .count = ask_get_i64(a, 2),
         .body = ask_get_str(a, 3),
     };
-}
-
-static bool give(struct reader *r, const struct store_item *item)
-{
-    r->stopped = !r->fn(r->ctx, item) || (r->bounded && !--r->left);
-    return !r->stopped;
 }
 
 /* Merges both by seq, an event before the packs that follow it. */
@@ -158,36 +153,36 @@ static void merge(struct db_ask *events, struct db_ask *packs,
             event = ask_get_i64(events, 0) <= ask_get_i64(packs, 0);
         from = event ? events : packs;
         (event ? event_item : pack_item)(from, part, r, &item);
-        if (from->rc != SQLITE_ROW || !give(r, &item))
+        if (from->rc != SQLITE_ROW || !store_give(&r->to, &item))
             return;
         ask_step(from);
     }
 }
 
-/* Of an ancestor, the deltas after its last event are its own affair: they
- * belong to what followed there. */
+/* The deltas after the last event of an ancestor belong to what followed
+ * there. */
 static wend_status read_part(struct db *db, const struct part *part,
                              struct store_place place, struct reader *r,
                              wend_error *err)
 {
-    struct db_ask events = ask(db, Q_EVENTS), packs = ask(db, Q_PACKS);
+    int64_t at = place.seq < 0            ? 0
+                 : place.seq < DB_SEQ_MAX ? place.seq
+                                          : DB_SEQ_MAX;
+    int64_t packs_last = part->last - (part->last != DB_SEQ_MAX);
+    struct db_ask both[] = {
+        ask(db, Q_EVENTS,
+            VALUES(db_int(part->id), db_int(at), db_int(part->last))),
+        ask(db, Q_PACKS,
+            VALUES(db_int(part->id), db_int(at), db_int(packs_last), db_int(at),
+                   db_int(place.n))),
+    };
     wend_status status = WEND_OK;
-    struct db_ask *both[] = {&events, &packs};
 
-    place.seq = place.seq > 0 ? place.seq : 0;
-    place.seq = place.seq < DB_SEQ_MAX ? place.seq : DB_SEQ_MAX;
+    merge(&both[0], &both[1], part, r);
     for (int i = 0; i < 2; i++) {
-        ask_i64(both[i], part->id);
-        ask_i64(both[i], place.seq);
-        ask_i64(both[i], part->last - (i && part->last != DB_SEQ_MAX));
-    }
-    ask_i64(&packs, place.seq);
-    ask_i64(&packs, place.n);
-    merge(&events, &packs, part, r);
-    for (int i = 0; i < 2; i++) {
-        if (both[i]->rc != SQLITE_ROW && both[i]->rc != SQLITE_DONE)
+        if (both[i].rc != SQLITE_ROW && both[i].rc != SQLITE_DONE)
             status = db_fail(db, err);
-        ask_reset(both[i]);
+        ask_reset(&both[i]);
     }
     return status;
 }
@@ -195,16 +190,9 @@ static wend_status read_part(struct db *db, const struct part *part,
 wend_status db_first_event(struct db *db, int64_t id, int64_t *seq,
                            wend_error *err)
 {
-    struct db_ask a = ask(db, Q_EVENT_FIRST);
-    wend_status status = WEND_OK;
-
-    ask_i64(&a, id);
-    if (ask_step(&a) == SQLITE_ROW)
-        *seq = ask_get_i64(&a, 0);
-    else
-        status = db_fail(db, err);
-    ask_reset(&a);
-    return status;
+    return db_first(db, Q_EVENT_FIRST, VALUES(db_int(id)), seq) == SQLITE_OK
+               ? WEND_OK
+               : db_fail(db, err);
 }
 
 /* Finds the run and puts its parent's name in place of its own: SQLITE_ROW.
@@ -212,18 +200,14 @@ wend_status db_first_event(struct db *db, int64_t id, int64_t *seq,
  * ancestor, and then the walk ends with SQLITE_DONE, too. */
 static int climb(struct db *db, struct buf *name, int64_t *id)
 {
-    struct db_ask a = ask(db, Q_RUN);
+    struct db_ask a = ask(db, Q_RUN, VALUES(db_str(buf_view(name))));
     int64_t below = *id;
-    wend_str parent;
-    int rc;
+    int rc = ask_step(&a);
 
-    ask_str(&a, buf_view(name));
-    rc = ask_step(&a);
     if (rc == SQLITE_ROW) {
         *id = ask_get_i64(&a, RUN_ID);
-        parent = ask_get_str(&a, RUN_PARENT);
         buf_clear(name);
-        buf_str(name, parent);
+        buf_str(name, ask_get_str(&a, RUN_PARENT));
         if (*id >= below)
             rc = SQLITE_DONE;
     }
@@ -259,7 +243,7 @@ static wend_status find_parts(struct db *db, wend_str run, int64_t from,
     else if (rc != SQLITE_ROW && rc != SQLITE_DONE)
         s = db_fail(db, err);
     else if (s == WEND_OK && !parts->len)
-        s = fail(err, WEND_E_NOTFOUND, "no run '%.*s'", (int)run.len, run.ptr);
+        s = store_missing("run", run, err);
     buf_free(&name);
     return s;
 }
@@ -269,29 +253,22 @@ wend_status db_read(wend_store *store, wend_str run, struct store_place from,
 {
     struct sqlite_store *s = (struct sqlite_store *)store;
     wend_status status = db_read_begin(s, err);
-    struct reader r = {.fn = fn,
-                       .ctx = ctx,
-                       .left = max,
-                       .bounded = max != 0,
+    struct reader r = {.to = {.fn = fn, .ctx = ctx, .left = max},
                        .body.mem = &store->mem};
     struct buf parts = {.mem = &store->mem};
-    struct db_ask a;
 
-    if (status == WEND_OK) {
-        a = ask(&s->read, Q_BEGIN); /* all statements see the same */
-        if (ask_run(&a) != SQLITE_OK)
-            status = db_fail(&s->read, err);
-    }
+    /* All statements see the same. */
+    if (status == WEND_OK && db_run(&s->read, Q_BEGIN, NULL) != SQLITE_OK)
+        status = db_fail(&s->read, err);
     if (status == WEND_OK) {
         status = find_parts(&s->read, run, from.seq, &parts, err);
-        while (status == WEND_OK && parts.len && !r.stopped) {
+        while (status == WEND_OK && parts.len && !r.to.stopped) {
             parts.len -= sizeof(struct part);
             status = read_part(&s->read,
                                (struct part *)(void *)(parts.ptr + parts.len),
                                from, &r, err);
         }
-        a = ask(&s->read, Q_COMMIT);
-        ask_run(&a);
+        db_run(&s->read, Q_COMMIT, NULL);
     }
     buf_free(&parts);
     buf_free(&r.body);
@@ -308,18 +285,14 @@ int db_fork_head(struct db *db, wend_str parent, int64_t seq,
     buf_str(&name, parent);
     while (rc == SQLITE_DONE && name.len) {
         struct db_ask a;
-        wend_str hash;
 
         rc = climb(db, &name, &id);
         if (rc != SQLITE_ROW)
             break;
-        a = ask(db, Q_EVENT_HASH);
-        ask_i64(&a, id);
-        ask_i64(&a, seq);
+        a = ask(db, Q_EVENT_HASH, VALUES(db_int(id), db_int(seq)));
         rc = ask_step(&a);
-        hash = rc == SQLITE_ROW ? ask_get_str(&a, 0) : STR_NONE;
-        if (hash.len == SHA256_BYTES)
-            memcpy(head, hash.ptr, hash.len);
+        if (rc == SQLITE_ROW)
+            ask_get_hash(&a, 0, head);
         ask_reset(&a);
     }
     rc = name.failed ? SQLITE_NOMEM : rc;
@@ -338,14 +311,12 @@ wend_status db_blob(wend_store *store, wend_str hash, struct buf *out,
     int rc;
 
     if (status == WEND_OK) {
-        a = ask(&s->read, Q_BLOB);
-        ask_str(&a, hash);
+        a = ask(&s->read, Q_BLOB, VALUES(db_str(hash)));
         rc = ask_step(&a);
         if (rc == SQLITE_ROW)
             buf_str(out, ask_get_str(&a, 0));
         if (rc == SQLITE_DONE)
-            status = fail(err, WEND_E_NOTFOUND, "no blob '%.*s'", (int)hash.len,
-                          hash.ptr);
+            status = store_missing("blob", hash, err);
         else if (a.rc != SQLITE_ROW)
             status = db_fail(&s->read, err);
         else if (out->failed)
@@ -359,19 +330,27 @@ wend_status db_blob(wend_store *store, wend_str hash, struct buf *out,
 
 enum { LIST_ENDED = 9, LIST_OWNER = 15, LIST_IMPORTED, LIST_CHILD };
 
-static void ask_list(struct db_ask *a, const wend_list_options *o)
+/* `end` is behind all ids that begin with o->run. */
+static struct db_ask ask_list(struct db *db, const wend_list_options *o,
+                              wend_str end)
 {
     /* Whether an owner is dead is not in the file. */
     bool interrupted = o->status && !strcmp(o->status, "interrupted");
+    const struct db_value values[] = {
+        db_str(str_of(o->user)),
+        db_str(str_of(o->session)),
+        db_str(str_of(o->agent)),
+        db_str(interrupted ? STR_NONE : str_of(o->status)),
+        db_int(interrupted),
+        db_int(o->since_us),
+        db_int(o->until_us ? o->until_us : INT64_MAX),
+        db_str(str_of(o->after)),
+        o->run ? db_str(str_of(o->run)) : (struct db_value){.kind = DB_LAST},
+        db_str(end),
+        {.kind = DB_LAST},
+    };
 
-    ask_str(a, str_of(o->user));
-    ask_str(a, str_of(o->session));
-    ask_str(a, str_of(o->agent));
-    ask_str(a, interrupted ? STR_NONE : str_of(o->status));
-    ask_i64(a, interrupted);
-    ask_i64(a, o->since_us);
-    ask_i64(a, o->until_us ? o->until_us : INT64_MAX);
-    ask_str(a, str_of(o->after));
+    return ask(db, o->run ? Q_LIST_PREFIX : Q_LIST, values);
 }
 
 static const char *status_of(struct db_ask *a, const struct owner *me)
@@ -429,21 +408,15 @@ static wend_status list(struct sqlite_store *s, const wend_list_options *o,
                         struct arena *arena, struct buf *rows, wend_error *err)
 {
     struct buf end = {.mem = &s->base.mem};
-    wend_status status = WEND_OK;
+    struct log_place at = {0};
+    wend_status status =
+        o->after ? db_known(&s->read, str_of(o->after), &at, err) : WEND_OK;
     struct db_ask a;
-    int64_t id;
 
-    if (o->after)
-        status = find_run(&s->read, str_of(o->after), &id, err);
     if (status != WEND_OK)
         return status;
-    a = ask(&s->read, o->run ? Q_LIST_PREFIX : Q_LIST);
-    ask_list(&a, o);
-    if (o->run) { /* no id has a byte like that */
-        buf_fmt(&end, "%s\x7f", o->run);
-        ask_str(&a, str_of(o->run));
-        ask_str(&a, buf_view(&end));
-    }
+    buf_fmt(&end, "%s\x7f", o->run ? o->run : ""); /* no id has such a byte */
+    a = ask_list(&s->read, o, buf_view(&end));
     status =
         end.failed ? fail_nomem(err) : list_rows(s, &a, o, arena, rows, err);
     ask_reset(&a);

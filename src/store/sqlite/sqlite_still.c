@@ -1,13 +1,12 @@
 /*
  * sqlite_still.c - a file that can only be read.
  *
- * SQLite needs PATH-shm to read beside a write-ahead log. Where both are
- * there it reads them without writing, also beside a program that writes them
- * (the same folder may be mounted for writing elsewhere). Where there is no
- * log nobody has the file open, and SQLite can read it only as one that will
- * never change. It may change nevertheless: a writer makes its log first, so
- * after each look it is seen that there is still none and that the file is
- * the one it was.
+ * SQLite needs PATH-shm to read beside a write-ahead log. Where both exist it
+ * reads them without writing, also beside a program that writes them (the same
+ * folder may be mounted for writing elsewhere). Without a log no process has
+ * the file open, and SQLite can read it only as immutable. It may change
+ * nevertheless: a writer makes its log first, so each look ends with a check
+ * that there is still no log and that the file is the same.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,35 +24,23 @@ static bool cannot_write(const char *path)
 
 bool still_only(const char *path)
 {
-    const struct mem mem = {0};
-    struct buf dir = {.mem = &mem};
-    const char *end = strrchr(path, '/');
-    bool only;
+    char dir[STORE_PATH_MAX];
 
-    if (faccessat(AT_FDCWD, path, F_OK, AT_EACCESS))
-        return false;
-    buf_add(&dir, path, end > path ? (size_t)(end - path) : 1);
-    only = cannot_write(path) || (!dir.failed && cannot_write(dir.ptr));
-    buf_free(&dir);
-    return only;
+    return !faccessat(AT_FDCWD, path, F_OK, AT_EACCESS) &&
+           (cannot_write(path) || (store_dir(dir, path) && cannot_write(dir)));
 }
 
-/* The size of PATH and what is behind it, -1: it is not there. */
+/* The size of the file beside PATH; -1: it does not exist. */
 static int64_t size_of(const char *path, const char *ending)
 {
-    const struct mem mem = {0};
-    struct buf name = {.mem = &mem};
+    char name[STORE_PATH_MAX];
     struct stat st;
-    int64_t size = 1; /* in doubt there is something in it */
 
-    buf_cstr(&name, path);
-    buf_cstr(&name, ending);
-    if (!name.failed && !stat(name.ptr, &st))
-        size = st.st_size;
-    else if (!name.failed && errno == ENOENT)
-        size = -1;
-    buf_free(&name);
-    return size;
+    if (!store_beside(name, path, ending))
+        return 1; /* in doubt there is something in it */
+    if (!stat(name, &st))
+        return st.st_size;
+    return errno == ENOENT ? -1 : 1;
 }
 
 static bool has_log(const char *path)

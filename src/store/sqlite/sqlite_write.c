@@ -29,11 +29,10 @@ wend_status db_outcome(struct db *db, int rc, wend_error *err)
     return WEND_E_STORE;
 }
 
-static int run(struct db *db, enum query q)
+wend_status db_write(struct db *db, enum query q, const struct db_value *values,
+                     wend_error *err)
 {
-    struct db_ask a = ask(db, q);
-
-    return ask_run(&a);
+    return db_outcome(db, db_run(db, q, values), err);
 }
 
 /* ---- One batch ----------------------------------------------------------- */
@@ -42,71 +41,39 @@ static int add_run(struct db *db, const struct store_batch *b,
                    struct log_place *at)
 {
     const struct store_birth *birth = b->birth;
-    struct db_ask a = ask(db, Q_RUN_ADD);
     int rc;
 
     at->epoch = b->epoch;
     at->seq = b->events_count ? b->events[0].seq - 1 : 0;
-    ask_str(&a, b->run);
-    ask_str(&a, birth->agent);
-    ask_str(&a, birth->model);
-    ask_str(&a, store_prompt(birth->prompt));
-    ask_str(&a, birth->user);
-    ask_str(&a, birth->session);
-    ask_str(&a, birth->parent);
-    ask_i64(&a, birth->started_us);
-    ask_i64(&a, at->epoch);
-    ask_i64(&a, at->seq);
-    ask_i64(&a, birth->imported);
-    rc = ask_run(&a);
+    rc = db_run(db, Q_RUN_ADD,
+                VALUES(db_str(b->run), db_str(birth->agent),
+                       db_str(birth->model),
+                       db_str(store_prompt(birth->prompt)), db_str(birth->user),
+                       db_str(birth->session), db_str(birth->parent),
+                       db_int(birth->started_us), db_int(at->epoch),
+                       db_int(at->seq), db_int(birth->imported)));
     at->id = sqlite3_last_insert_rowid(db->handle);
     return rc == SQLITE_OK && at->seq
                ? db_fork_head(db, birth->parent, at->seq, at->chain.head)
                : rc;
 }
 
-/* SQLITE_ROW if there is such a run. */
-static int find_run(struct db *db, wend_str id, struct log_place *at)
-{
-    struct db_ask a = ask(db, Q_RUN);
-    wend_str head;
-    int rc;
-
-    ask_str(&a, id);
-    rc = ask_step(&a);
-    if (rc == SQLITE_ROW) {
-        at->id = ask_get_i64(&a, RUN_ID);
-        at->epoch = ask_get_i64(&a, RUN_EPOCH);
-        at->seq = ask_get_i64(&a, RUN_SEQ);
-        at->owner = ask_get_i64(&a, RUN_OWNER);
-        at->ended_us = ask_get_i64(&a, RUN_ENDED);
-        head = ask_get_str(&a, RUN_HEAD);
-        if (head.len == sizeof at->chain.head)
-            memcpy(at->chain.head, head.ptr, head.len);
-    }
-    ask_reset(&a);
-    return rc;
-}
-
 /* Packs that came in batches before this one are part of the next link. */
 static int add_packs_to_chain(struct db *db, struct log_place *at)
 {
-    struct db_ask a = ask(db, Q_PACKS_AFTER);
-    int rc;
+    struct db_ask a =
+        ask(db, Q_PACKS_AFTER, VALUES(db_int(at->id), db_int(at->seq)));
 
-    ask_i64(&a, at->id);
-    ask_i64(&a, at->seq);
-    while ((rc = ask_step(&a)) == SQLITE_ROW)
+    while (ask_step(&a) == SQLITE_ROW)
         chain_pack(&at->chain, ask_get_str(&a, 0));
     ask_reset(&a);
-    return rc == SQLITE_DONE ? SQLITE_OK : rc;
+    return a.rc == SQLITE_DONE ? SQLITE_OK : a.rc;
 }
 
 static int find_pack(struct db *db, struct log_place *at)
 {
-    struct db_ask a = ask(db, Q_PACK_LAST);
+    struct db_ask a = ask(db, Q_PACK_LAST, VALUES(db_int(at->id)));
 
-    ask_i64(&a, at->id);
     if (ask_step(&a) == SQLITE_ROW) {
         at->pack.id = ask_get_i64(&a, 0);
         at->pack.seq = ask_get_i64(&a, 1);
@@ -129,20 +96,15 @@ static int add_pack(struct db *db, const struct store_pack *p,
 {
     int64_t id = at->id << 32 | p->seq;
     int rc = at->pack.known ? SQLITE_OK : find_pack(db, at);
-    struct db_ask a;
 
     if (rc != SQLITE_OK || is_old(p, at))
         return rc != SQLITE_OK ? rc : SQLITE_CONSTRAINT;
     at->pack.id = id > at->pack.id ? id : at->pack.id + 1;
     at->pack.seq = p->seq;
     at->pack.n = p->n;
-    a = ask(db, Q_PACK_ADD);
-    ask_i64(&a, at->pack.id);
-    ask_i64(&a, p->seq);
-    ask_i64(&a, p->n);
-    ask_i64(&a, p->count);
-    ask_str(&a, p->body);
-    return ask_run(&a);
+    return db_run(db, Q_PACK_ADD,
+                  VALUES(db_int(at->pack.id), db_int(p->seq), db_int(p->n),
+                         db_int(p->count), db_str(p->body)));
 }
 
 static int add_event(struct db *db, wend_str run_id,
@@ -150,52 +112,42 @@ static int add_event(struct db *db, wend_str run_id,
 {
     wend_str body = e->body;
     bool cut = event_cut(run_id, &body);
-    struct db_ask a;
 
     if (e->seq > DB_SEQ_MAX || (!cut && str_starts(body, EVENT_CUT)))
         return SQLITE_CONSTRAINT; /* it could not be given back */
     chain_event(&at->chain, e->body);
     at->seq = e->seq;
-    a = ask(db, Q_EVENT_ADD);
-    ask_i64(&a, at->id);
-    ask_i64(&a, e->seq);
-    ask_str(&a, cut ? STR("{") : STR(""));
-    ask_str(&a, body);
-    ask_bytes(&a, at->chain.head, sizeof at->chain.head);
-    return ask_run(&a);
+    return db_run(db, Q_EVENT_ADD,
+                  VALUES(db_int(at->id), db_int(e->seq),
+                         db_str(cut ? STR("{") : STR("")), db_str(body),
+                         db_bytes(at->chain.head, sizeof at->chain.head)));
 }
 
 static int add_blob(struct db *db, const struct store_blob *b)
 {
-    struct db_ask a = ask(db, Q_BLOB_ADD);
+    return db_run(
+        db, Q_BLOB_ADD,
+        VALUES(db_str(str_of(b->hash)),
+               db_bytes(b->body.ptr ? b->body.ptr : "", b->body.len)));
+}
 
-    ask_str(&a, str_of(b->hash));
-    ask_bytes(&a, b->body.ptr ? b->body.ptr : "", b->body.len);
-    return ask_run(&a);
+static struct db_value int_or_null(bool is_int, int64_t n)
+{
+    return is_int ? db_int(n) : db_str(STR_NONE);
 }
 
 static int set_run(struct db *db, const struct store_summary *m, int64_t owner,
                    const struct log_place *at)
 {
-    struct db_ask a = ask(db, Q_RUN_SET);
+    bool held = !m->ended_us && strcmp(m->status, "interrupted") != 0;
 
-    ask_i64(&a, at->id);
-    ask_str(&a, str_of(m->status));
-    if (m->ended_us)
-        ask_i64(&a, m->ended_us);
-    else
-        ask_null(&a);
-    ask_i64(&a, m->turns);
-    ask_i64(&a, m->tokens_in);
-    ask_i64(&a, m->tokens_out);
-    ask_i64(&a, m->cost_nano);
-    if (m->ended_us || !strcmp(m->status, "interrupted"))
-        ask_null(&a);
-    else
-        ask_i64(&a, owner);
-    ask_i64(&a, at->seq);
-    ask_bytes(&a, at->chain.head, sizeof at->chain.head);
-    return ask_run(&a);
+    return db_run(db, Q_RUN_SET,
+                  VALUES(db_int(at->id), db_str(str_of(m->status)),
+                         int_or_null(m->ended_us, m->ended_us),
+                         db_int(m->turns), db_int(m->tokens_in),
+                         db_int(m->tokens_out), db_int(m->cost_nano),
+                         int_or_null(held, owner), db_int(at->seq),
+                         db_bytes(at->chain.head, sizeof at->chain.head)));
 }
 
 static int add_rows(struct db *db, const struct store_batch *b, int64_t owner,
@@ -235,11 +187,9 @@ static wend_status add_batch(struct db *db, const struct store_batch *b,
     if (b->birth) {
         rc = add_run(db, b, &at);
     } else {
-        rc = find_run(db, b->run, &at);
+        rc = db_find_run(db, b->run, &at);
         if (rc == SQLITE_DONE)
             return WEND_E_STALE;
-        if (rc == SQLITE_ROW)
-            rc = SQLITE_OK;
     }
     if (rc == SQLITE_OK && !store_batch_fits(b, at.epoch, at.seq))
         return WEND_E_STALE;
@@ -256,19 +206,16 @@ static wend_status add_batch(struct db *db, const struct store_batch *b,
 
 wend_status db_find_known(struct db *db, struct db_op *op, struct log_place *at)
 {
-    int rc = find_run(db, op->run, at);
+    int rc = db_find_run(db, op->run, at);
 
-    if (rc == SQLITE_DONE)
-        return fail(&op->err, WEND_E_NOTFOUND, "no run '%.*s'",
-                    (int)op->run.len, op->run.ptr);
-    return rc == SQLITE_ROW ? WEND_OK : db_outcome(db, rc, &op->err);
+    return rc == SQLITE_DONE ? store_missing("run", op->run, &op->err)
+                             : db_outcome(db, rc, &op->err);
 }
 
 static wend_status claim(struct db *db, struct db_op *op)
 {
     struct log_place at = {0};
     wend_status s = db_find_known(db, op, &at);
-    struct db_ask a;
 
     if (s != WEND_OK)
         return s;
@@ -279,21 +226,15 @@ static wend_status claim(struct db *db, struct db_op *op)
         return fail(&op->err, WEND_E_BUSY,
                     "run %.*s is held by another process", (int)op->run.len,
                     op->run.ptr);
-    if (op->known != STORE_SEQ_ANY && op->known != at.seq)
-        return WEND_AGAIN;
-    if (at.ended_us)
-        return fail(&op->err, WEND_E_INVAL, "run %.*s is over",
-                    (int)op->run.len, op->run.ptr);
-    s = db_note_check(op->owner, at.id, op->run, at.seq, &op->err);
-    if (s != WEND_OK)
-        return s;
-    s = db_outcome(db, db_drop_late(db), &op->err);
-    if (s != WEND_OK)
-        return s;
-    a = ask(db, Q_RUN_CLAIM);
-    ask_i64(&a, at.id);
-    ask_i64(&a, op->owner->id);
-    return db_outcome(db, ask_run(&a), &op->err);
+    s = store_claimable(op->run, op->known, at.seq, at.ended_us, &op->err);
+    if (s == WEND_OK)
+        s = db_note_check(op->owner, at.id, op->run, at.seq, &op->err);
+    if (s == WEND_OK)
+        s = db_outcome(db, db_drop_late(db), &op->err);
+    if (s == WEND_OK)
+        s = db_write(db, Q_RUN_CLAIM,
+                     VALUES(db_int(at.id), db_int(op->owner->id)), &op->err);
+    return s;
 }
 
 /* ---- One transaction ----------------------------------------------------- */
@@ -308,15 +249,15 @@ static wend_status write_batches(struct sqlite_store *s,
     wend_status status;
 
     while ((b = *list)) {
-        status = db_outcome(db, run(db, Q_BATCH), err);
+        status = db_write(db, Q_BATCH, NULL, err);
         if (status == WEND_OK)
             status = add_batch(db, b, s->owner.id, err);
         if (status == WEND_E_STORE)
             return status;
         if (status != WEND_OK &&
-            db_outcome(db, run(db, Q_BATCH_UNDO), err) != WEND_OK)
+            db_write(db, Q_BATCH_UNDO, NULL, err) != WEND_OK)
             return WEND_E_STORE;
-        if (db_outcome(db, run(db, Q_BATCH_KEEP), err) != WEND_OK)
+        if (db_write(db, Q_BATCH_KEEP, NULL, err) != WEND_OK)
             return WEND_E_STORE;
         if (status == WEND_OK) {
             list = &b->next;
@@ -354,18 +295,18 @@ static wend_status write_all(struct sqlite_store *s, struct work *w,
                              struct store_batch **refused, wend_error *err)
 {
     struct db *db = &s->write;
-    wend_status status = db_outcome(db, run(db, Q_BEGIN_WRITE), err);
+    wend_status status = db_write(db, Q_BEGIN_WRITE, NULL, err);
 
     if (status == WEND_OK)
         status = write_batches(s, &w->batches, refused, err);
     if (status == WEND_OK)
         status = write_ops(s, w->ops, err);
     if (status == WEND_OK)
-        status = db_outcome(db, run(db, Q_COMMIT), err);
+        status = db_write(db, Q_COMMIT, NULL, err);
     if (status == WEND_OK)
         return status;
     if (!sqlite3_get_autocommit(db->handle))
-        run(db, Q_ROLLBACK);
+        db_run(db, Q_ROLLBACK, NULL);
     leave_log(db);
     return WEND_E_STORE;
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
+#include "store/store.h"
 
 enum {
     HEADER_BYTES = 32,
@@ -147,14 +147,12 @@ static bool commits_follow(struct log *l, int64_t bad)
 bool wal_has_lost(const char *path)
 {
     const struct mem mem = {0};
-    struct buf name = {.mem = &mem};
+    char name[STORE_PATH_MAX];
     struct log l = {.fd = -1};
     bool lost = false;
 
-    buf_cstr(&name, path);
-    buf_cstr(&name, "-wal");
-    if (!name.failed)
-        l.fd = open(name.ptr, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (store_beside(name, path, "-wal"))
+        l.fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (l.fd >= 0 && read_header(&l)) {
         l.frame = mem_zalloc(&mem, FRAME_HEADER_BYTES + l.page_bytes);
         lost = l.frame && commits_follow(&l, first_bad(&l));
@@ -162,6 +160,5 @@ bool wal_has_lost(const char *path)
     mem_free(&mem, l.frame);
     if (l.fd >= 0)
         close(l.fd);
-    buf_free(&name);
     return lost;
 }
