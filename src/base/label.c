@@ -3,6 +3,8 @@
  */
 #include "base/label.h"
 
+#include "base/json.h"
+
 const char *const label_names[LABELS] = {"untrusted_source", "sensitive",
                                          "external_effect"};
 
@@ -27,4 +29,13 @@ void labels_put(struct buf *b, uint32_t labels)
         buf_fmt(b, "%s\"%s\"", before, label_names[i]);
         before = ",";
     }
+}
+
+uint32_t labels_read(const struct json *list)
+{
+    uint32_t labels = 0;
+
+    for (const struct json *j = list ? list->first : NULL; j; j = j->next)
+        labels |= label_of(json_str(j));
+    return labels;
 }

@@ -12,5 +12,8 @@ extern const char *const label_names[LABELS]; /* by the bit of wend_label */
 uint32_t label_of(wend_str name); /* wend_label; 0 if it is none */
 /* The entries of a JSON list, without its brackets. */
 void labels_put(struct buf *b, uint32_t labels);
+struct json;
+/* The labels that a JSON list names; NULL has none. */
+uint32_t labels_read(const struct json *list);
 
 #endif

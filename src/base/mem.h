@@ -1,7 +1,7 @@
 /*
  * mem.h - all memory comes through one hook; arenas for what lives together.
  *
- * There is no global allocator: whoever allocates holds a struct mem. A
+ * There is no global allocator: code that allocates holds a struct mem. A
  * failed allocation returns NULL and, in arenas and buffers, sticks
  * (`failed`), so that a builder may check once at its end.
  */

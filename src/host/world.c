@@ -190,9 +190,7 @@ static void set_next(struct world_threads *t)
 
 static void on_next(struct world_event *e)
 {
-    struct world_threads *t =
-        (struct world_threads *)(void *)((char *)e -
-                                         offsetof(struct world_threads, next));
+    struct world_threads *t = container_of(e, struct world_threads, next);
 
     work(t);
     set_next(t);

@@ -346,11 +346,10 @@ wend_status tool_calculator(void *env, wend_call *call)
 {
     struct tool_job j;
     wend_str expression = STR_NONE;
-    wend_status s = tool_begin(&j, call);
+    wend_status s =
+        tool_begin(&j, call, TOOL_ARGS({"expression", .str = &expression}));
 
     (void)env;
-    if (!s)
-        s = tool_str(&j, "expression", &expression);
     if (!s)
         s = calculator_eval(expression, &j.out, &j.err);
     return tool_end(&j, call, s);

@@ -32,10 +32,10 @@ struct command_job {
     size_t env_count;
     wend_str secrets[SECRETS_MAX];
     size_t secrets_count;
-    bool merges;  /* the answer has both streams */
-    bool json;    /* it must be JSON */
-    bool guarded; /* it cannot change what git runs */
-    bool check;   /* 0: it happened, 1: it did not, else nobody knows */
+    bool merges;           /* the answer has both streams */
+    bool json;             /* it must be JSON */
+    bool guarded;          /* it cannot change what git runs */
+    bool check;            /* 0: it happened, 1: it did not, else unknown */
     bool showing, dropped; /* its run may fail of what is shown */
 };
 
@@ -47,9 +47,7 @@ static void put_env(struct command_job *j, const char *name, wend_str value)
 
     buf_fmt(&b, "%s=", name);
     buf_str(&b, value);
-    j->env[j->env_count++] = arena_str(&j->arena, buf_view(&b)).ptr;
-    j->arena.failed |= b.failed;
-    buf_free(&b);
+    j->env[j->env_count++] = buf_keep(&b, &j->arena).ptr;
 }
 
 static wend_status grant(struct command_job *j, const char *const *names,
@@ -358,12 +356,13 @@ static wend_status start_argv(struct tool_job *j, const struct tool_env *e,
     const struct command_tool c = {
         .root = e->root, .sandbox_off = e->sandbox_off, .merges = true};
 
+    wend_status started;
+
     if (s != WEND_OK)
         return tool_end(j, call, s);
-    s = command_start(call, &c, argv, STR_NONE);
-    arena_free(&j->arena);
-    buf_free(&j->out);
-    return s;
+    started = command_start(call, &c, argv, STR_NONE);
+    tool_leave(j, call, WEND_OK);
+    return started;
 }
 
 wend_status tool_shell(void *env, wend_call *call)
@@ -371,10 +370,8 @@ wend_status tool_shell(void *env, wend_call *call)
     const char *argv[] = {"/bin/sh", "-c", NULL, NULL};
     wend_str text = STR_NONE;
     struct tool_job j;
-    wend_status s = tool_begin(&j, call);
+    wend_status s = tool_begin(&j, call, TOOL_ARGS({"command", .str = &text}));
 
-    if (s == WEND_OK)
-        s = tool_str(&j, "command", &text);
     if (s == WEND_OK)
         s = take_word(&j, text, "the command", &argv[2]);
     return start_argv(&j, env, call, argv, s);
@@ -413,7 +410,7 @@ wend_status tool_exec(void *env, wend_call *call)
 {
     const char **argv = NULL;
     struct tool_job j;
-    wend_status s = tool_begin(&j, call);
+    wend_status s = tool_begin(&j, call, TOOL_ARGS({NULL}));
 
     if (s == WEND_OK)
         s = read_argv(&j, &argv);

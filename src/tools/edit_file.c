@@ -328,16 +328,12 @@ wend_status tool_edit_file(void *env, wend_call *call)
     struct tool_job j;
     struct edit edit = {.old_text = STR_NONE, .new_text = STR_NONE};
     wend_str path = STR_NONE;
-    wend_status s = tool_begin(&j, call);
+    wend_status s = tool_begin(&j, call,
+                               TOOL_ARGS({"path", .str = &path},
+                                         {"old_string", .str = &edit.old_text},
+                                         {"new_string", .str = &edit.new_text},
+                                         {"replace_all", .flag = &edit.all}));
 
-    if (!s)
-        s = tool_str(&j, "path", &path);
-    if (!s)
-        s = tool_str(&j, "old_string", &edit.old_text);
-    if (!s)
-        s = tool_str(&j, "new_string", &edit.new_text);
-    if (!s)
-        s = tool_bool(&j, "replace_all", &edit.all);
     if (!s)
         s = edit_file_text(t->root_fd, path, edit, &j.out, &j.err);
     return tool_end(&j, call, s);

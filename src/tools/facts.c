@@ -10,39 +10,26 @@ struct keeping {
     struct mem mem;
     struct arena arena; /* the fact's strings */
     wend_call *call;
-    const char *answer;
+    const char *answer; /* NULL: the call does not wait for it */
 };
 
 /* On the store's thread, or from inside keep. */
 static void on_kept(struct store_keep *k, wend_status s)
 {
-    struct keeping *x = (struct keeping *)(void *)k;
+    struct keeping *x = container_of(k, struct keeping, keep);
     struct mem m = x->mem;
 
-    if (s == WEND_OK)
+    if (x->answer && s == WEND_OK)
         wend_call_return(x->call, str_of(x->answer));
-    else
+    else if (x->answer)
         wend_call_fail(x->call, s == WEND_E_NOMEM ? "out of memory"
                                                   : "the store failed");
     arena_free(&x->arena);
     mem_free(&m, x);
 }
 
-/* The same for what nobody waits for. */
-static void on_forgotten(struct store_keep *k, wend_status s)
-{
-    struct keeping *x = (struct keeping *)(void *)k;
-    struct mem m = x->mem;
-
-    (void)s;
-    arena_free(&x->arena);
-    mem_free(&m, x);
-}
-
-static wend_status start(struct tool_job *j, wend_call *call,
-                         const struct store_fact *fact,
-                         void (*done)(struct store_keep *k, wend_status s),
-                         const char *answer)
+wend_status tool_keep(struct tool_job *j, wend_call *call,
+                      const struct store_fact *fact, const char *answer)
 {
     struct mem m = {0}; /* it may outlive the runtime and its allocator */
     struct keeping *x = mem_zalloc(&m, sizeof *x);
@@ -54,7 +41,7 @@ static wend_status start(struct tool_job *j, wend_call *call,
     x->arena.mem = &x->mem;
     x->call = call;
     x->answer = answer;
-    x->keep.done = done;
+    x->keep.done = on_kept;
     f = &x->keep.fact;
     *f = *fact;
     f->space = arena_str(&x->arena, fact->space);
@@ -67,18 +54,4 @@ static wend_status start(struct tool_job *j, wend_call *call,
     }
     call_store(call)->ops->keep(call_store(call), &x->keep);
     return WEND_OK;
-}
-
-wend_status tool_forget(struct tool_job *j, wend_call *call, wend_str space,
-                        wend_str key)
-{
-    const struct store_fact f = {.space = space, .key = key};
-
-    return start(j, call, &f, on_forgotten, NULL);
-}
-
-wend_status tool_keep(struct tool_job *j, wend_call *call,
-                      const struct store_fact *fact, const char *answer)
-{
-    return start(j, call, fact, on_kept, answer);
 }

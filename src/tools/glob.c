@@ -81,8 +81,8 @@ static wend_status look(struct globbing *g, wend_error *err)
     wend_status s;
 
     while (!(s = walk_next(g->walk, &e))) {
-        if (g->call && wend_call_canceled(g->call))
-            return fail(err, WEND_E_BUSY, "canceled");
+        if (tool_canceled(g->call, err))
+            return WEND_E_BUSY;
         if (glob_steps(g->glob) > STEPS_MAX)
             return fail(err, WEND_E_LIMIT,
                         "pattern: it takes too long; make it simpler");
@@ -141,12 +141,10 @@ wend_status tool_glob(void *env, wend_call *call)
     const struct tool_env *t = env;
     struct tool_job j;
     wend_str pattern = STR_NONE, path = STR(".");
-    wend_status s = tool_begin(&j, call);
+    wend_status s = tool_begin(
+        &j, call,
+        TOOL_ARGS({"pattern", .str = &pattern}, {"path", .str = &path}));
 
-    if (!s)
-        s = tool_str(&j, "pattern", &pattern);
-    if (!s)
-        s = tool_str(&j, "path", &path);
     if (!s)
         s = glob_text(t->root_fd, pattern, path, call, &j.out, &j.err);
     return tool_end(&j, call, s);

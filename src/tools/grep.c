@@ -25,7 +25,6 @@ enum {
     BLOCK_BYTES = 256 << 10, /* read at once after these */
     LINE_SHOWN_MAX = 400,    /* bytes of a line */
     BEFORE_SHOWN = 100,      /* of them before a match that lies far behind */
-    PATH_SHOWN = 200,        /* of a path in a message */
     WORK_MAX = 500000000,    /* of patterns, some seconds */
     STEPS_MAX = 1000000000,  /* of the glob, the same */
 };
@@ -208,13 +207,6 @@ static bool put_match(struct grep *g, struct scan *s, size_t start, size_t end,
 
 /* ---- Searching ----------------------------------------------------------- */
 
-static wend_status canceled(const struct grep *g, wend_error *err)
-{
-    if (g->call && wend_call_canceled(g->call))
-        return fail(err, WEND_E_BUSY, "canceled");
-    return WEND_OK;
-}
-
 /* The next place from `at` on where a line may match; text.len if none. */
 static size_t next_place(const struct grep *g, wend_str text, size_t at)
 {
@@ -239,7 +231,7 @@ static wend_status search_line(struct grep *g, struct scan *s, wend_str line,
     return fail(err, WEND_E_LIMIT,
                 "pattern: it takes too long (in '%.*s', line %lld); make it "
                 "simpler, or look into fewer files",
-                (int)utf8_cut(s->path, PATH_SHOWN), s->path.ptr,
+                tool_shown(s->path), s->path.ptr,
                 (long long)line_number(s, (size_t)(line.ptr - s->text.ptr)));
 }
 
@@ -261,7 +253,7 @@ static wend_status search_text(struct grep *g, wend_str path, wend_str text,
         start = line_start(text, at, start);
         place.start -= start;
         end = line_end(text, start);
-        status = canceled(g, err);
+        status = tool_canceled(g->call, err);
         if (!status && !yes)
             status = search_line(g, &s, line_of(text, start, end), &place, &yes,
                                  err);
@@ -323,7 +315,7 @@ static wend_status search_beneath(struct grep *g, struct walk *w,
         s = walk_next(w, &e);
         if (s)
             return s == WEND_END ? WEND_OK : fail_nomem(err);
-        s = canceled(g, err);
+        s = tool_canceled(g->call, err);
         if (!s && g->glob && glob_steps(g->glob) > STEPS_MAX)
             s = fail(err, WEND_E_LIMIT, "glob: it takes too long");
         if (e.kind == WALK_DIR && walk_is_vcs(e.name))
@@ -381,7 +373,7 @@ static wend_status search_file(struct grep *g, int fd, struct buf *text,
                                wend_error *err)
 {
     wend_str path = g->o->path;
-    int shown = (int)utf8_cut(path, PATH_SHOWN);
+    int shown = tool_shown(path);
     wend_status s;
 
     switch (read_text(fd, text)) {
@@ -416,14 +408,14 @@ static wend_status search_path(struct grep *g, int root_fd, wend_error *err)
         return fail(err, why.status, "%s", why.message);
     if (fstat(fd, &st))
         s = fail(err, WEND_E_IO, "cannot look at '%.*s': error %d",
-                 (int)utf8_cut(path, PATH_SHOWN), path.ptr, errno);
+                 tool_shown(path), path.ptr, errno);
     else if (S_ISDIR(st.st_mode))
         s = search_dir(g, root_fd, &text, err);
     else if (S_ISREG(st.st_mode))
         s = search_file(g, fd, &text, err);
     else
         s = fail(err, WEND_E_INVAL, "'%.*s' is not a regular file",
-                 (int)utf8_cut(path, PATH_SHOWN), path.ptr);
+                 tool_shown(path), path.ptr);
     close(fd);
     buf_free(&text);
     if (!s && g->full)
@@ -483,22 +475,15 @@ wend_status tool_grep(void *env, wend_call *call)
     const struct tool_env *t = env;
     struct grep_options o = {.path = STR("."), .max = GREP_RESULTS_DEFAULT};
     struct tool_job j;
-    wend_status s = tool_begin(&j, call);
+    wend_status s = tool_begin(
+        &j, call,
+        TOOL_ARGS({"pattern", .str = &o.pattern}, {"path", .str = &o.path},
+                  {"glob", .str = &o.glob, .optional = true},
+                  {"context", .number = &o.context},
+                  {"max_results", .number = &o.max, .min = 1},
+                  {"ignore_case", .flag = &o.ignore_case},
+                  {"files_only", .flag = &o.files_only}));
 
-    if (!s)
-        s = tool_str(&j, "pattern", &o.pattern);
-    if (!s)
-        s = tool_str(&j, "path", &o.path);
-    if (!s && json_get(j.args, "glob"))
-        s = tool_str(&j, "glob", &o.glob);
-    if (!s)
-        s = tool_i64(&j, "context", 0, &o.context);
-    if (!s)
-        s = tool_i64(&j, "max_results", 1, &o.max);
-    if (!s)
-        s = tool_bool(&j, "ignore_case", &o.ignore_case);
-    if (!s)
-        s = tool_bool(&j, "files_only", &o.files_only);
     if (!s)
         s = grep_text(t->root_fd, &o, call, &j.out, &j.err);
     return tool_end(&j, call, s);

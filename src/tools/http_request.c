@@ -92,45 +92,35 @@ static wend_status read_headers(struct web *w)
     return s;
 }
 
-static wend_status read_method(struct web *w)
+static wend_status read_method(struct web *w, wend_str method, wend_str body)
 {
     static const char *const names[] = {"GET", "HEAD",  "POST",
                                         "PUT", "PATCH", "DELETE"};
     enum { SAFE = 2, NAMES = sizeof names / sizeof *names };
-    wend_str method = STR("GET"), body = STR("");
-    bool has_body = json_get(w->job.args, "body");
-    wend_status s = tool_str(&w->job, "method", &method);
-    int i;
+    int i = str_index(method, names, NAMES);
 
-    if (!s)
-        s = tool_str(&w->job, "body", &body);
-    if (s)
-        return s;
-    i = str_index(method, names, NAMES);
     if (i < 0)
         return fail(&w->job.err, WEND_E_INVAL,
                     "method '%.*s' is not GET, HEAD, POST, PUT, PATCH or "
                     "DELETE",
                     method.len < 40 ? (int)method.len : 40, method.ptr);
-    if (i < SAFE && has_body)
+    if (i < SAFE && body.ptr)
         return fail(&w->job.err, WEND_E_INVAL, "%s has no body", names[i]);
     w->method = names[i];
-    if (has_body || (i >= SAFE && strcmp(w->method, "DELETE") != 0))
-        w->body = body;
+    w->body = body;
+    if (!body.ptr && i >= SAFE && strcmp(w->method, "DELETE") != 0)
+        w->body = STR("");
     if (i >= SAFE)
         web_add_header(w, "Idempotency-Key", wend_call_key(w->call));
     return WEND_OK;
 }
 
 /* A rule of the user's was matched against the text as it is. */
-static wend_status read_url(struct web *w)
+static wend_status read_url(struct web *w, wend_str text)
 {
     struct buf b = {.mem = &w->job.mem};
-    wend_str text = STR_NONE;
-    wend_status s = tool_str(&w->job, "url", &text);
+    wend_status s = url_parse(text, &w->job.arena, &w->url, &w->job.err);
 
-    if (!s)
-        s = url_parse(text, &w->job.arena, &w->url, &w->job.err);
     if (s)
         return s;
     url_put_origin(&b, &w->url);
@@ -148,35 +138,31 @@ static wend_status read_url(struct web *w)
     return s;
 }
 
-static wend_status read_args(struct web *w)
-{
-    wend_status s = read_url(w);
-
-    if (!s)
-        s = read_headers(w);
-    if (!s)
-        s = read_method(w);
-    w->bytes_max = BODY_BYTES_MAX;
-    if (!s)
-        s = tool_i64(&w->job, "max_bytes", 1, &w->bytes_max);
-    if (w->bytes_max > BODY_BYTES_MAX)
-        w->bytes_max = BODY_BYTES_MAX;
-    return s;
-}
-
 wend_status tool_http_request(void *ctx, wend_call *call)
 {
     const struct tool_env *env = ctx;
+    wend_str url = STR_NONE, method = STR("GET"), body = STR_NONE;
+    int64_t bytes_max = BODY_BYTES_MAX;
     wend_status s = WEND_OK;
-    struct web *w = web_new(call, &s);
+    struct web *w =
+        web_new(call,
+                TOOL_ARGS({"url", .str = &url}, {"method", .str = &method},
+                          {"body", .str = &body, .optional = true},
+                          {"max_bytes", .number = &bytes_max, .min = 1}),
+                &s);
 
     if (!w)
         return WEND_E_NOMEM;
     w->env = env->web;
     w->head = put_head;
     w->done = put_body;
+    w->bytes_max = bytes_max < BODY_BYTES_MAX ? bytes_max : BODY_BYTES_MAX;
     if (!s)
-        s = read_args(w);
+        s = read_url(w, url);
+    if (!s)
+        s = read_headers(w);
+    if (!s)
+        s = read_method(w, method, body);
     web_start(w, s);
     return WEND_OK;
 }

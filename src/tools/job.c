@@ -5,14 +5,67 @@
  * wrote them: types are looked at here once more, and nothing is trusted.
  */
 #include "base/fail.h"
+#include "base/label.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "host/path.h"
 #include "host/walk.h"
 #include "tools/tools.h"
 
-wend_status tool_begin(struct tool_job *j, const wend_call *call)
+enum { PATH_SHOWN_MAX = 200 };
+
+static wend_status read_str(const struct tool_arg *a, const struct json *v,
+                            wend_error *err)
 {
+    if (v->kind != JSON_STRING)
+        return fail(err, WEND_E_INVAL, "argument '%s' must be a string, not %s",
+                    a->key, json_kind_name(v->kind));
+    *a->str = v->text;
+    return WEND_OK;
+}
+
+static wend_status read_number(const struct tool_arg *a, const struct json *v,
+                               wend_error *err)
+{
+    int64_t n;
+
+    if (!json_i64(v, &n) || n < a->min)
+        return fail(err, WEND_E_INVAL,
+                    "argument '%s' must be a whole number, at least %lld",
+                    a->key, (long long)a->min);
+    *a->number = n;
+    return WEND_OK;
+}
+
+static wend_status read_flag(const struct tool_arg *a, const struct json *v,
+                             wend_error *err)
+{
+    if (v->kind != JSON_TRUE && v->kind != JSON_FALSE)
+        return fail(err, WEND_E_INVAL,
+                    "argument '%s' must be true or false, not %s", a->key,
+                    json_kind_name(v->kind));
+    *a->flag = v->kind == JSON_TRUE;
+    return WEND_OK;
+}
+
+static wend_status read_arg(struct tool_job *j, const struct tool_arg *a)
+{
+    const struct json *v = json_get(j->args, a->key);
+
+    if (v)
+        return (a->str      ? read_str
+                : a->number ? read_number
+                            : read_flag)(a, v, &j->err);
+    if (a->str && !a->str->ptr && !a->optional)
+        return fail(&j->err, WEND_E_INVAL, "argument '%s' is missing", a->key);
+    return WEND_OK;
+}
+
+wend_status tool_begin(struct tool_job *j, const wend_call *call,
+                       const struct tool_arg *args)
+{
+    wend_status s = WEND_OK;
+
     *j = (struct tool_job){0};
     j->arena.mem = &j->mem;
     j->out.mem = &j->mem;
@@ -21,53 +74,28 @@ wend_status tool_begin(struct tool_job *j, const wend_call *call)
         return j->err.status;
     if (j->args->kind != JSON_OBJECT)
         return fail(&j->err, WEND_E_INVAL, "arguments must be an object");
-    return WEND_OK;
+    for (; s == WEND_OK && args->key; args++)
+        s = read_arg(j, args);
+    return s;
 }
 
-wend_status tool_str(struct tool_job *j, const char *key, wend_str *out)
+wend_status tool_canceled(const wend_call *call, wend_error *err)
 {
-    const struct json *v = json_get(j->args, key);
-
-    if (!v && out->ptr)
-        return WEND_OK;
-    if (!v)
-        return fail(&j->err, WEND_E_INVAL, "argument '%s' is missing", key);
-    if (v->kind != JSON_STRING)
-        return fail(&j->err, WEND_E_INVAL,
-                    "argument '%s' must be a string, not %s", key,
-                    json_kind_name(v->kind));
-    *out = v->text;
-    return WEND_OK;
+    return call && wend_call_canceled(call) ? fail(err, WEND_E_BUSY, "canceled")
+                                            : WEND_OK;
 }
 
-wend_status tool_i64(struct tool_job *j, const char *key, int64_t min,
-                     int64_t *out)
+int tool_shown(wend_str path)
 {
-    const struct json *v = json_get(j->args, key);
-    int64_t n;
-
-    if (!v)
-        return WEND_OK;
-    if (!json_i64(v, &n) || n < min)
-        return fail(&j->err, WEND_E_INVAL,
-                    "argument '%s' must be a whole number, at least %lld", key,
-                    (long long)min);
-    *out = n;
-    return WEND_OK;
+    return (int)utf8_cut(path, PATH_SHOWN_MAX);
 }
 
-wend_status tool_bool(struct tool_job *j, const char *key, bool *out)
+/* An effect elsewhere says nothing about the value. */
+void tool_put_labels(struct buf *b, const wend_call *call)
 {
-    const struct json *v = json_get(j->args, key);
-
-    if (!v)
-        return WEND_OK;
-    if (v->kind != JSON_TRUE && v->kind != JSON_FALSE)
-        return fail(&j->err, WEND_E_INVAL,
-                    "argument '%s' must be true or false, not %s", key,
-                    json_kind_name(v->kind));
-    *out = v->kind == JSON_TRUE;
-    return WEND_OK;
+    json_open(b, "labels", '[');
+    labels_put(b, call_labels(call) & ~(uint32_t)WEND_LABEL_EXTERNAL_EFFECT);
+    json_close(b, ']');
 }
 
 static bool is_control(wend_str s)
@@ -129,11 +157,20 @@ wend_status tool_end(struct tool_job *j, wend_call *call, wend_status s)
         s = fail_nomem(&j->err);
     if (s && call_hides_files(call))
         path_unname(&j->err); /* it may be one of the hidden */
-    /* Both only fail for calls that nobody waits for any more. */
+    /* Both only fail for calls that have their answer already. */
     if (s)
         (void)wend_call_fail(call, j->err.message);
     else
         (void)wend_call_return(call, buf_view(&j->out));
+    buf_free(&j->out);
+    arena_free(&j->arena);
+    return WEND_OK;
+}
+
+wend_status tool_leave(struct tool_job *j, wend_call *call, wend_status s)
+{
+    if (s != WEND_OK)
+        return tool_end(j, call, s);
     buf_free(&j->out);
     arena_free(&j->arena);
     return WEND_OK;

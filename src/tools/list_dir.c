@@ -1,8 +1,8 @@
 /*
  * list_dir.c - what is in a directory, sorted, one entry a line.
  *
- * Names are bytes that anybody may have chosen: what is not plain text is
- * escaped, so that no name can look like two entries.
+ * A name may hold any bytes: what is not plain text is escaped, so that no
+ * name can look like two entries.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +22,6 @@
 
 enum {
     NOTE_BYTES = 128,          /* kept free for the note */
-    PATH_SHOWN = 200,          /* bytes of a path that a message repeats */
     SCAN_ENTRIES_MAX = 100000, /* sorted, to show the first of them */
 };
 
@@ -105,8 +104,8 @@ static wend_status collect(struct listing *l, DIR *d, size_t *count,
 
     *count = 0;
     for (;;) {
-        if (l->call && wend_call_canceled(l->call))
-            return fail(err, WEND_E_BUSY, "canceled");
+        if (tool_canceled(l->call, err))
+            return WEND_E_BUSY;
         errno = 0;
         do
             e = readdir(d); /* each stream belongs to one thread */
@@ -177,7 +176,7 @@ static wend_status no_dir(int root_fd, wend_str path, const wend_error *why,
         fail(err, why->status, "%s", why->message);
     else
         fail(err, why->status, "'%.*s' is not a directory; use read_file",
-             (int)utf8_cut(path, PATH_SHOWN), path.ptr);
+             tool_shown(path), path.ptr);
     if (fd >= 0)
         close(fd);
     return why->status;
@@ -217,10 +216,8 @@ wend_status tool_list_dir(void *env, wend_call *call)
     const struct tool_env *e = env;
     struct tool_job j;
     wend_str path = STR(".");
-    wend_status s = tool_begin(&j, call);
+    wend_status s = tool_begin(&j, call, TOOL_ARGS({"path", .str = &path}));
 
-    if (!s)
-        s = tool_str(&j, "path", &path);
     if (!s)
         s = list_dir_text(e->root_fd, path, call, &j.out, &j.err);
     return tool_end(&j, call, s);

@@ -1,8 +1,8 @@
 /*
  * read_file.c - text files, or some lines of them.
  *
- * At most OUTPUT_BYTES_MAX bytes are answered, the note about a cut among
- * them, so that nobody cuts it a second time.
+ * An answer has at most OUTPUT_BYTES_MAX bytes, with the note about a cut, so
+ * that it is not cut a second time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,6 @@
 enum {
     BLOCK_BYTES = 16 << 10,
     NOTE_BYTES = 128,           /* kept free for the note */
-    PATH_SHOWN_MAX = 200,       /* bytes of a path that a message repeats */
     SCAN_BYTES_MAX = 512 << 20, /* read to find a line: under a second */
 };
 
@@ -31,11 +30,6 @@ struct scan {
     char last;       /* byte */
     struct buf text; /* of the lines that were asked for */
 };
-
-static int shown(wend_str path)
-{
-    return (int)utf8_cut(path, PATH_SHOWN_MAX);
-}
 
 /* Takes what is asked for out of a block; false when that is complete. */
 static bool take(struct scan *s, const char *p, size_t len)
@@ -66,27 +60,27 @@ static wend_status scan_file(struct scan *s, int fd, wend_str path,
     ssize_t n;
 
     for (;;) {
-        if (s->call && wend_call_canceled(s->call))
-            return fail(err, WEND_E_BUSY, "canceled");
+        if (tool_canceled(s->call, err))
+            return WEND_E_BUSY;
         n = read(fd, block, sizeof block);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
             return fail(err, WEND_E_IO, "cannot read '%.*s': error %d",
-                        shown(path), path.ptr, errno);
+                        tool_shown(path), path.ptr, errno);
         if (!n)
             return WEND_OK;
         if (memchr(block, 0, (size_t)n))
             return fail(err, WEND_E_INVAL,
-                        "'%.*s' is a binary file of %lld bytes", shown(path),
-                        path.ptr, (long long)size);
+                        "'%.*s' is a binary file of %lld bytes",
+                        tool_shown(path), path.ptr, (long long)size);
         s->scanned += n;
         if (!take(s, block, (size_t)n))
             return WEND_OK;
         if (s->scanned > SCAN_BYTES_MAX)
             return fail(err, WEND_E_LIMIT,
                         "line %lld of '%.*s' lies beyond its first %d bytes",
-                        (long long)s->range.offset, shown(path), path.ptr,
+                        (long long)s->range.offset, tool_shown(path), path.ptr,
                         SCAN_BYTES_MAX);
     }
 }
@@ -153,13 +147,13 @@ static wend_status read_open(int fd, wend_str path, struct scan *s,
 
     if (fstat(fd, &st))
         return fail(err, WEND_E_IO, "cannot look at '%.*s': error %d",
-                    shown(path), path.ptr, errno);
+                    tool_shown(path), path.ptr, errno);
     if (S_ISDIR(st.st_mode))
         return fail(err, WEND_E_INVAL, "'%.*s' is a directory; use list_dir",
-                    shown(path), path.ptr);
+                    tool_shown(path), path.ptr);
     if (!S_ISREG(st.st_mode))
         return fail(err, WEND_E_INVAL, "'%.*s' is not a regular file",
-                    shown(path), path.ptr);
+                    tool_shown(path), path.ptr);
     status = scan_file(s, fd, path, st.st_size, err);
     if (status)
         return status;
@@ -168,7 +162,7 @@ static wend_status read_open(int fd, wend_str path, struct scan *s,
     if (!s->text.len && s->range.offset > 1)
         return fail(err, WEND_E_INVAL,
                     "offset %lld is past the end: '%.*s' has %lld lines",
-                    (long long)s->range.offset, shown(path), path.ptr,
+                    (long long)s->range.offset, tool_shown(path), path.ptr,
                     (long long)(s->line - (!s->scanned || s->last == '\n')));
     put_text(s, st.st_size, out);
     return WEND_OK;
@@ -197,14 +191,12 @@ wend_status tool_read_file(void *env, wend_call *call)
     struct read_range range = {.offset = 1};
     struct tool_job j;
     wend_str path = STR_NONE;
-    wend_status s = tool_begin(&j, call);
+    wend_status s =
+        tool_begin(&j, call,
+                   TOOL_ARGS({"path", .str = &path},
+                             {"offset", .number = &range.offset, .min = 1},
+                             {"limit", .number = &range.limit, .min = 1}));
 
-    if (!s)
-        s = tool_str(&j, "path", &path);
-    if (!s)
-        s = tool_i64(&j, "offset", 1, &range.offset);
-    if (!s)
-        s = tool_i64(&j, "limit", 1, &range.limit);
     if (!s)
         s = read_file_text(e->root_fd, path, range, call, &j.out, &j.err);
     return tool_end(&j, call, s);

@@ -2,9 +2,9 @@
  * relic_kv.c - values by name in the store, each for a while: what a relic of
  * the kind kv does for the actions of plans.
  *
- * The names of a relic are its own, whatever run puts them there; all runs
- * that use the store share them. A value is kept with the labels of the run
- * that put it: whoever gets it has them, too.
+ * The names of a relic are its own, whichever run puts them; all runs that use
+ * the store share them. A value is kept with the labels of the run that put it,
+ * and a run that gets it gets them, too.
  */
 #include "base/fail.h"
 #include "base/label.h"
@@ -15,25 +15,10 @@
 static wend_str space_of(const struct relic_kv *kv, struct arena *a)
 {
     struct buf b = {.mem = a->mem};
-    wend_str s;
 
     buf_cstr(&b, "relic/");
     buf_str(&b, kv->name);
-    s = arena_str(a, buf_view(&b));
-    a->failed |= b.failed;
-    buf_free(&b);
-    return s;
-}
-
-/* That it had an effect somewhere says nothing about the value. */
-static void put_value(struct buf *b, const wend_call *call,
-                      const struct json *value)
-{
-    buf_cstr(b, "{\"labels\":[");
-    labels_put(b, call_labels(call) & ~(uint32_t)WEND_LABEL_EXTERNAL_EFFECT);
-    buf_cstr(b, "],\"value\":");
-    json_put(b, value);
-    buf_char(b, '}');
+    return buf_keep(&b, a);
 }
 
 static wend_status take_value(struct tool_job *j, wend_call *call,
@@ -41,16 +26,12 @@ static wend_status take_value(struct tool_job *j, wend_call *call,
 {
     const struct json *all = json_parse_own(text, &j->arena, NULL);
     const struct json *value = json_get(all, "value");
-    const struct json *l = json_get(all, "labels");
-    uint32_t labels = 0;
 
     if (j->arena.failed)
         return fail_nomem(&j->err);
     if (!value)
         return fail(&j->err, WEND_E_CORRUPT, "the value cannot be read");
-    for (l = l ? l->first : NULL; l; l = l->next)
-        labels |= label_of(json_str(l));
-    call_bring(call, labels);
+    call_bring(call, labels_read(json_get(all, "labels")));
     json_put(&j->out, value);
     return WEND_OK;
 }
@@ -67,7 +48,10 @@ static wend_status put(struct tool_job *j, wend_call *call,
     wend_status s;
 
     if (value) {
-        put_value(&text, call, value);
+        json_open(&text, NULL, '{');
+        tool_put_labels(&text, call);
+        json_add(&text, "value", value);
+        json_close(&text, '}');
         f.text = buf_view(&text);
     }
     if (ttl_ms)
@@ -78,23 +62,17 @@ static wend_status put(struct tool_job *j, wend_call *call,
     return s;
 }
 
-static wend_status read_key(struct tool_job *j, wend_str *key)
+/* ttl may be NULL: then it is not an argument. */
+static wend_status begin(struct tool_job *j, wend_call *call, wend_str *key,
+                         wend_str *ttl)
 {
-    wend_status s = tool_str(j, "key", key);
+    wend_status s = tool_begin(
+        j, call,
+        TOOL_ARGS({"key", .str = key}, {ttl ? "ttl" : NULL, .str = ttl}));
 
     if (s == WEND_OK && (!key->len || key->len > RELIC_KEY_MAX))
         s = fail(&j->err, WEND_E_LIMIT, "the key has %zu bytes, not 1 to %d",
                  key->len, RELIC_KEY_MAX);
-    return s;
-}
-
-static wend_status read_ttl(struct tool_job *j, int64_t *ttl_ms)
-{
-    wend_str text = STR("");
-    wend_status s = tool_str(j, "ttl", &text);
-
-    if (s == WEND_OK && text.len && !str_to_ms(text, ttl_ms))
-        s = fail(&j->err, WEND_E_INVAL, "ttl is no time such as 90s or 2h");
     return s;
 }
 
@@ -104,38 +82,29 @@ wend_status relic_kv_put(void *ctx, wend_call *call)
     int64_t ttl_ms = kv->ttl_ms;
     const struct json *value;
     struct tool_job j;
-    wend_str key = STR_NONE;
-    wend_status s = tool_begin(&j, call);
+    wend_str key = STR_NONE, ttl = STR("");
+    wend_status s = begin(&j, call, &key, &ttl);
 
-    if (s == WEND_OK)
-        s = read_key(&j, &key);
-    if (s == WEND_OK)
-        s = read_ttl(&j, &ttl_ms);
+    if (s == WEND_OK && ttl.len && !str_to_ms(ttl, &ttl_ms))
+        s = fail(&j.err, WEND_E_INVAL,
+                 "ttl is not a duration such as 90s or 2h");
     value = s == WEND_OK ? json_get(j.args, "value") : NULL;
     if (s == WEND_OK && !value)
         s = fail(&j.err, WEND_E_INVAL, "there is no value");
     if (s == WEND_OK)
         s = put(&j, call, kv, key, value, ttl_ms);
-    if (s != WEND_OK)
-        return tool_end(&j, call, s);
-    arena_free(&j.arena); /* the answer comes from the store */
-    return WEND_OK;
+    return tool_leave(&j, call, s); /* the answer comes from the store */
 }
 
 wend_status relic_kv_delete(void *ctx, wend_call *call)
 {
     struct tool_job j;
     wend_str key = STR_NONE;
-    wend_status s = tool_begin(&j, call);
+    wend_status s = begin(&j, call, &key, NULL);
 
     if (s == WEND_OK)
-        s = read_key(&j, &key);
-    if (s == WEND_OK)
         s = put(&j, call, ctx, key, NULL, 0);
-    if (s != WEND_OK)
-        return tool_end(&j, call, s);
-    arena_free(&j.arena);
-    return WEND_OK;
+    return tool_leave(&j, call, s);
 }
 
 static bool on_fact(void *ctx, const struct store_fact *f)
@@ -149,11 +118,9 @@ wend_status relic_kv_get(void *ctx, wend_call *call)
     struct tool_job j;
     wend_str key = STR_NONE;
     wend_store *store = call_store(call);
-    wend_status s = tool_begin(&j, call);
+    wend_status s = begin(&j, call, &key, NULL);
     struct buf text = {.mem = &j.mem};
 
-    if (s == WEND_OK)
-        s = read_key(&j, &key);
     if (s == WEND_OK)
         s = store->ops->facts(store, space_of(ctx, &j.arena), key,
                               call_time_us(call), on_fact, &text, &j.err);

@@ -3,9 +3,9 @@
  *
  * They belong to the user, the agent and the folder of the run, or to all
  * folders if the agent says so. A fact is kept with the labels of the run that
- * stored it, and a run that recalls it has them, too. Facts of before that have
- * a space of their own, without folder and labels: text of strangers, for all
- * that is known.
+ * stored it, and a run that recalls it gets them, too. Facts of older versions
+ * have a space of their own, without folder and labels: they count as text from
+ * an untrusted source.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void put_space(struct buf *b, const wend_call *call)
     buf_str(b, folder);
 }
 
-/* The one of before. */
+/* The space of older versions. */
 static void put_old_space(struct buf *b, const wend_call *call)
 {
     wend_str user = call_user(call), agent = call_agent(call);
@@ -44,16 +44,6 @@ static void put_old_space(struct buf *b, const wend_call *call)
     buf_str(b, user);
     buf_char(b, '/');
     buf_str(b, agent);
-}
-
-/* That it had an effect somewhere says nothing about the text. */
-static void put_fact(struct buf *b, const wend_call *call, wend_str text)
-{
-    buf_cstr(b, "{\"labels\":[");
-    labels_put(b, call_labels(call) & ~(uint32_t)WEND_LABEL_EXTERNAL_EFFECT);
-    buf_cstr(b, "],\"text\":");
-    json_put_str(b, text);
-    buf_char(b, '}');
 }
 
 /* ---- remember ------------------------------------------------------------ */
@@ -95,7 +85,8 @@ static bool on_old(void *ctx, const struct store_fact *f)
     return false;
 }
 
-/* A name that is given again replaces, or forgets, the one of before, too. */
+/* A name that is given again replaces, or forgets, one of an older version,
+ * too. */
 static wend_status drop_old(struct tool_job *j, wend_call *call, wend_str key)
 {
     wend_store *store = call_store(call);
@@ -109,7 +100,9 @@ static wend_status drop_old(struct tool_job *j, wend_call *call, wend_str key)
             : store->ops->facts(store, buf_view(&space), key,
                                 call_time_us(call), on_old, &there, &j->err);
     if (s == WEND_OK && there)
-        s = tool_forget(j, call, buf_view(&space), key);
+        s = tool_keep(
+            j, call,
+            &(struct store_fact){.space = buf_view(&space), .key = key}, NULL);
     buf_free(&space);
     return s;
 }
@@ -127,7 +120,10 @@ static wend_status keep_fact(struct tool_job *j, wend_call *call, wend_str text,
     put_space(&space, call);
     f.space = buf_view(&space);
     if (text.len) {
-        put_fact(&kept, call, text);
+        json_open(&kept, NULL, '{');
+        tool_put_labels(&kept, call);
+        json_add_str(&kept, "text", text);
+        json_close(&kept, '}');
         f.text = buf_view(&kept);
     }
     s = space.failed || kept.failed || j->arena.failed
@@ -144,21 +140,15 @@ wend_status tool_remember(void *env, wend_call *call)
 {
     struct tool_job j;
     wend_str text = STR_NONE, name = STR("");
-    wend_status s = tool_begin(&j, call);
+    wend_status s = tool_begin(
+        &j, call, TOOL_ARGS({"text", .str = &text}, {"name", .str = &name}));
 
     (void)env;
-    if (s == WEND_OK)
-        s = tool_str(&j, "text", &text);
-    if (s == WEND_OK)
-        s = tool_str(&j, "name", &name);
     if (s == WEND_OK)
         s = check_fact(&j, text, name);
     if (s == WEND_OK)
         s = keep_fact(&j, call, text, name);
-    if (s != WEND_OK)
-        return tool_end(&j, call, s);
-    arena_free(&j.arena); /* the answer comes from the store */
-    return WEND_OK;
+    return tool_leave(&j, call, s); /* the answer comes from the store */
 }
 
 /* ---- recall -------------------------------------------------------------- */
@@ -177,7 +167,7 @@ struct search {
     struct found best[FACTS_TOLD_MAX];
     size_t count, limit;
     int64_t seen;
-    bool old; /* it looks at facts of before */
+    bool old; /* it looks at facts of older versions */
 };
 
 static void take_words(struct search *x, wend_str query)
@@ -216,11 +206,11 @@ static int score(const struct search *x, const struct found *f)
     return points;
 }
 
-/* What cannot be read is nobody's fact: its text is absent. */
+/* The text of what cannot be read is absent. */
 static void read_fact(const struct search *x, const struct store_fact *f,
                       struct arena *a, struct found *out)
 {
-    const struct json *all, *l;
+    const struct json *all;
 
     out->key = f->key;
     out->text = f->text;
@@ -229,10 +219,7 @@ static void read_fact(const struct search *x, const struct store_fact *f,
         return;
     all = json_parse_own(f->text, a, NULL);
     out->text = json_str(json_get(all, "text"));
-    out->labels = 0;
-    l = json_get(all, "labels");
-    for (l = l ? l->first : NULL; l; l = l->next)
-        out->labels |= label_of(json_str(l));
+    out->labels = labels_read(json_get(all, "labels"));
 }
 
 /* Keeps the best, in order; among equals those that were told first. */
@@ -319,13 +306,12 @@ wend_status tool_recall(void *env, wend_call *call)
     struct tool_job j;
     wend_str query = STR("");
     int64_t limit = 20;
-    wend_status s = tool_begin(&j, call);
+    wend_status s =
+        tool_begin(&j, call,
+                   TOOL_ARGS({"query", .str = &query},
+                             {"limit", .number = &limit, .min = 1}));
 
     (void)env;
-    if (s == WEND_OK)
-        s = tool_str(&j, "query", &query);
-    if (s == WEND_OK)
-        s = tool_i64(&j, "limit", 1, &limit);
     if (s == WEND_OK)
         s = search(&j, call, query, limit);
     return tool_end(&j, call, s);

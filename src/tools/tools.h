@@ -169,16 +169,21 @@ struct tool_job {
     wend_error err; /* or why there is none */
 };
 
-wend_status tool_begin(struct tool_job *j, const wend_call *call);
-/* A string that must be there, unless *out is given before. */
-wend_status tool_str(struct tool_job *j, const char *key, wend_str *out);
-/* A whole number from min on; *out stays when it is absent. */
-wend_status tool_i64(struct tool_job *j, const char *key, int64_t min,
-                     int64_t *out);
-/* true or false; *out stays when it is absent. */
-wend_status tool_bool(struct tool_job *j, const char *key, bool *out);
-/* Appends a name that anybody may have chosen: what is not plain text is
- * escaped (\\ and \xNN), so that no name can look like two. */
+/* An argument and where it goes: one of str, number and flag. A value that is
+ * there already is the default. */
+struct tool_arg {
+    const char *key;
+    wend_str *str; /* required if there is no default, unless optional */
+    int64_t *number, min;
+    bool *flag, optional;
+};
+#define TOOL_ARGS(...) ((const struct tool_arg[]){__VA_ARGS__, {NULL}})
+
+/* Parses the arguments and reads those of the list (TOOL_ARGS). */
+wend_status tool_begin(struct tool_job *j, const wend_call *call,
+                       const struct tool_arg *args);
+/* Appends a name, which may hold any bytes: what is not plain text is escaped
+ * (\\ and \xNN), so that no name can look like two. */
 void tool_put_name(struct buf *out, wend_str name);
 struct walk;
 /* Appends how many files a walk kept to itself, if any. */
@@ -186,14 +191,20 @@ void tool_put_kept(struct buf *out, size_t hidden, size_t closed);
 /* Appends what a walk has not seen, if anything, as notes in brackets. */
 void tool_put_gaps(struct buf *out, const struct walk *w);
 struct store_fact;
-/* Keeps a copy of the fact and then answers the call; `answer` is static. */
+/* Keeps a copy of the fact, or forgets it if its text is absent, and then
+ * answers the call with static text; answer NULL: the call does not wait. */
 wend_status tool_keep(struct tool_job *j, wend_call *call,
                       const struct store_fact *fact, const char *answer);
-/* Forgets a fact; nobody waits for that. */
-wend_status tool_forget(struct tool_job *j, wend_call *call, wend_str space,
-                        wend_str key);
 /* Answers with out, or with err if s is a failure; WEND_OK. */
 wend_status tool_end(struct tool_job *j, wend_call *call, wend_status s);
+/* The same where the answer comes later unless s is a failure. */
+wend_status tool_leave(struct tool_job *j, wend_call *call, wend_status s);
+/* WEND_E_BUSY once the call is canceled; it may be NULL. */
+wend_status tool_canceled(const wend_call *call, wend_error *err);
+/* How many bytes of a path a message repeats, for %.*s. */
+int tool_shown(wend_str path);
+/* Adds the member "labels": those that are kept with a value. */
+void tool_put_labels(struct buf *b, const wend_call *call);
 
 /* ---- The tools without their calls --------------------------------------- */
 

@@ -46,9 +46,9 @@ static bool is_unsent(enum fetch_end how)
            how == FETCH_CA_FILE || how == FETCH_PROXY;
 }
 
-/* What an error says besides its text. Whoever was not reached has done
- * nothing; nor has a server that blames the request, unless it was slow, or
- * another one sent us there. */
+/* What an error says besides its text. A server that was not reached has done
+ * nothing; nor has one that blames the request, unless it was slow, or
+ * another one redirected us there. */
 static void blame(struct web *w, enum fetch_end how)
 {
     char code[32] = "network";
@@ -107,9 +107,7 @@ void web_add_header(struct web *w, const char *name, wend_str value)
 
     buf_fmt(&b, "%s: ", name);
     buf_str(&b, value);
-    w->headers[w->headers_count++] = arena_str(&w->job.arena, buf_view(&b)).ptr;
-    w->job.arena.failed |= b.failed;
-    buf_free(&b);
+    w->headers[w->headers_count++] = buf_keep(&b, &w->job.arena).ptr;
 }
 
 wend_status web_take_header(struct web *w, wend_str name, wend_str value)
@@ -392,7 +390,8 @@ static wend_status start(struct web *w)
     return s;
 }
 
-struct web *web_new(wend_call *call, wend_status *s)
+struct web *web_new(wend_call *call, const struct tool_arg *args,
+                    wend_status *s)
 {
     struct web *w = mem_zalloc(&(struct mem){0}, sizeof *w);
 
@@ -400,7 +399,7 @@ struct web *web_new(wend_call *call, wend_status *s)
         return NULL;
     w->call = call;
     w->text.mem = &w->job.mem;
-    *s = tool_begin(&w->job, call);
+    *s = tool_begin(&w->job, call, args);
     return w;
 }
 

@@ -45,11 +45,13 @@ struct web {
     struct transfer *transfer; /* NULL: none is under way */
 };
 
-/* One for this call, with its arguments read; NULL: out of memory. */
-struct web *web_new(wend_call *call, wend_status *s);
+/* One for this call, with its arguments read (see tool_begin) or why not in *s;
+ * NULL: out of memory. */
+struct web *web_new(wend_call *call, const struct tool_arg *args,
+                    wend_status *s);
 /* `name: value`; both were checked. */
 void web_add_header(struct web *w, const char *name, wend_str value);
-/* One that was written by somebody: checked. */
+/* One that a model or a user wrote: checked. */
 wend_status web_take_header(struct web *w, wend_str name, wend_str value);
 /* Sets out, unless s is a failure, and answers the call sooner or later. */
 void web_start(struct web *w, wend_status s);

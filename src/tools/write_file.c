@@ -12,12 +12,10 @@ wend_status tool_write_file(void *env, wend_call *call)
     const struct tool_env *e = env;
     struct tool_job j;
     wend_str path = STR_NONE, content = STR_NONE;
-    wend_status s = tool_begin(&j, call);
+    wend_status s = tool_begin(
+        &j, call,
+        TOOL_ARGS({"path", .str = &path}, {"content", .str = &content}));
 
-    if (!s)
-        s = tool_str(&j, "path", &path);
-    if (!s)
-        s = tool_str(&j, "content", &content);
     if (!s)
         s = path_write(e->root_fd, path, content, &j.err);
     if (!s) {

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/label.h"
 #include "base/limits.h"
 #include "core/event/event.h"
 #include "core/policy/policy.h"
@@ -88,15 +87,6 @@ static wend_str layers(const struct tool *t, bool denied, struct arena *a)
 
     layers_put(&b, t, !denied, true, WEND_RISK_LOW);
     return buf_keep(&b, a);
-}
-
-uint32_t labels_read(const struct json *list)
-{
-    uint32_t labels = 0;
-
-    for (const struct json *j = list ? list->first : NULL; j; j = j->next)
-        labels |= label_of(json_str(j));
-    return labels;
 }
 
 /* Agents refuse a schema that does not compile, so another version wrote this

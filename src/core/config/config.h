@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/label.h"
 #include "core/config/price.h"
 #include "core/schema/schema.h"
 
@@ -205,8 +206,7 @@ bool tool_name_ok(wend_str name); /* [A-Za-z0-9_.-], 1 to TOOL_NAME_MAX */
 /* config_children.c: what concerns children, from the config's JSON. */
 wend_status config_children(const struct json *j, struct arena *a,
                             struct config *c, wend_error *err);
-/* For it: a list of labels as bits, a policy's rules and mode. */
-uint32_t labels_read(const struct json *list);
+/* For it: a policy's rules and mode. */
 wend_status restraint_read(const struct json *policy, struct arena *a,
                            struct restraint *out, wend_error *err);
 

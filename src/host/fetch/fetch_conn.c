@@ -19,7 +19,7 @@ enum {
 
 static struct conn *of_conn(struct ring *r)
 {
-    return (struct conn *)(void *)((char *)r - offsetof(struct conn, link));
+    return container_of(r, struct conn, link);
 }
 
 static void on_closed(uv_handle_t *h)

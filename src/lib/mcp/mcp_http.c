@@ -100,9 +100,7 @@ static wend_status begin(struct exchange *x, struct fetch_request *q,
 
 static void on_later(struct timer_node *t)
 {
-    struct exchange *x =
-        (struct exchange *)(void *)((char *)t -
-                                    offsetof(struct exchange, later));
+    struct exchange *x = container_of(t, struct exchange, later);
     struct fetch_request q = {.method = "GET"};
     char since[SSE_ID_MAX + 20], version[60];
     const char *const more[] = {since, version, NULL};

@@ -111,14 +111,12 @@ void mcp_server_hide(const struct mcp_server *s, char *text, size_t len)
 
 static struct mcp_server *of_step(struct timer_node *t)
 {
-    return (struct mcp_server *)(void *)((char *)t -
-                                         offsetof(struct mcp_server, step));
+    return container_of(t, struct mcp_server, step);
 }
 
 static struct mcp_server *of_turn(struct timer_node *t)
 {
-    return (struct mcp_server *)(void *)((char *)t -
-                                         offsetof(struct mcp_server, turn));
+    return container_of(t, struct mcp_server, turn);
 }
 
 /* Only the first start is part of the run's time. */

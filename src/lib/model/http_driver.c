@@ -349,9 +349,7 @@ static void look(struct http_session *s, const char *p, size_t len)
 
 static void on_stall(struct timer_node *t)
 {
-    struct http_session *s =
-        (struct http_session *)(void *)((char *)t -
-                                        offsetof(struct http_session, stall));
+    struct http_session *s = container_of(t, struct http_session, stall);
 
     source_resume(&s->source);
 }
@@ -369,9 +367,7 @@ static void wake_in(struct http_session *s, int64_t ms,
 /* All is said, but the body does not end. */
 static void on_linger(struct timer_node *t)
 {
-    finish(
-        (struct http_session *)(void *)((char *)t -
-                                        offsetof(struct http_session, stall)));
+    finish(container_of(t, struct http_session, stall));
 }
 
 static bool read_stream(struct http_session *s, const char *p, size_t len)

@@ -150,8 +150,7 @@ static void leave_queue(struct pool_session *s)
  * may ask again at once. */
 static void on_wake(struct timer_node *t)
 {
-    struct health *h =
-        (struct health *)(void *)((char *)t - offsetof(struct health, wake));
+    struct health *h = container_of(t, struct health, wake);
     struct pool_session *s;
 
     while ((s = h->first) && h->busy < places(s)) {

@@ -231,10 +231,7 @@ static void wait_ms(struct script_session *s, int64_t ms)
 
 static void on_timer(struct timer_node *t)
 {
-    struct script_session *s =
-        (struct script_session *)(void *)((char *)t -
-                                          offsetof(struct script_session,
-                                                   timer));
+    struct script_session *s = container_of(t, struct script_session, timer);
     int burst = s->entry->delay_ms ? 1 : BURST;
 
     if (!shell_may_read(s->run)) {

@@ -112,8 +112,7 @@ static bool give(struct player *p)
 
 static void on_timer(struct timer_node *t)
 {
-    struct player *p =
-        (struct player *)(void *)((char *)t - offsetof(struct player, timer));
+    struct player *p = container_of(t, struct player, timer);
     int64_t now_us = rt_clock(p->rt);
 
     for (int i = 0; i < BURST; i++) {

@@ -38,8 +38,7 @@ static void ask_free(struct action_ask *a)
 
 static struct action_ask *of_timer(struct timer_node *t)
 {
-    return (struct action_ask *)(void *)((char *)t -
-                                         offsetof(struct action_ask, timer));
+    return container_of(t, struct action_ask, timer);
 }
 
 static void on_over(struct timer_node *t)

@@ -74,9 +74,7 @@ void rt_bury(wend_runtime *rt, const struct wend_run *but)
     struct post **link = &rt->doomed, *p;
 
     while ((p = *link)) {
-        struct wend_run *r =
-            (struct wend_run *)(void *)((char *)p -
-                                        offsetof(struct wend_run, free_post));
+        struct wend_run *r = container_of(p, struct wend_run, free_post);
 
         if (p->kind == POST_FREE_RUN && r == but) {
             link = &p->next;

@@ -267,9 +267,7 @@ static void committed(wend_runtime *rt, struct batch *b)
 /* The next one may be posted, and say by whom, while this one is served. */
 static void canceled(struct post *p)
 {
-    struct wend_run *r =
-        (struct wend_run *)(void *)((char *)p -
-                                    offsetof(struct wend_run, cancel_post));
+    struct wend_run *r = container_of(p, struct wend_run, cancel_post);
     char by[sizeof r->cancel_by];
     struct input in = {.kind = IN_CANCEL};
 

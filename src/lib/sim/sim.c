@@ -96,8 +96,7 @@ static bool goes_on(const struct sim *s)
  * so that the call returns. */
 static void on_stuck(struct world *w)
 {
-    struct sim *s =
-        (struct sim *)(void *)((char *)w - offsetof(struct sim, world));
+    struct sim *s = container_of(w, struct sim, world);
 
     broken(s, "a call waits for what cannot happen");
     rt_store_failed(s->rt, WEND_E_STORE);

@@ -89,9 +89,7 @@ static wend_status commit_or_fail(struct sim_store *s,
 
 static void on_due(struct world_event *e)
 {
-    struct sim_store *s =
-        (struct sim_store *)(void *)((char *)e -
-                                     offsetof(struct sim_store, event));
+    struct sim_store *s = container_of(e, struct sim_store, event);
 
     while (s->first && s->first->due_us <= s->world->clock_us) {
         struct store_batch *b = take_first(s);

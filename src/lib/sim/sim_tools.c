@@ -97,8 +97,7 @@ static void late_free(struct late *l)
 
 static void on_late(struct world_event *e)
 {
-    struct late *l =
-        (struct late *)(void *)((char *)e - offsetof(struct late, event));
+    struct late *l = container_of(e, struct late, event);
     struct shim *h = l->shim;
     wend_call *call = l->call;
 
