@@ -45,6 +45,7 @@ struct totals {
     long turns;
     double delta_us, call_us; /* when the first of each came */
     long rss_kb, rss_part_kb; /* at the end; after a fifth of `seq` */
+    bool reported;            /* but for the end of the line */
 };
 
 static struct totals totals;
@@ -297,12 +298,23 @@ static void report(double cpu, double wall)
                window_us((totals.turns - 1) / WINDOW - 1));
     if (totals.tool_calls && totals.first_seen)
         printf(",\"call_after_us\":%.0f", totals.call_us - totals.delta_us);
-    if (atomic_load(&commits))
-        printf(",\"commits\":%ld", atomic_load(&commits));
     if (totals.rss_part_kb)
         printf(",\"rss_part_kb\":%ld", totals.rss_part_kb);
-    printf(",\"written\":%ld,\"rss_kb\":%ld,\"rss_most_kb\":%ld}\n",
+    printf(",\"written\":%ld,\"rss_kb\":%ld,\"rss_most_kb\":%ld",
            written_bytes(), rss_kb(), most.ru_maxrss);
+    totals.reported = true;
+}
+
+/* Once the store is closed: what a run has learned about its tools is written
+ * behind its end, in a commit of its own. */
+static void end_report(void)
+{
+    if (!totals.reported)
+        return;
+    if (atomic_load(&commits))
+        printf(",\"commits\":%ld", atomic_load(&commits));
+    puts("}");
+    totals.reported = false;
 }
 
 static int by_size(const void *a, const void *b)
@@ -371,6 +383,7 @@ static void measure(wend_runtime *rt, wend_agent *a, const char *mode, long n)
     report(cpu_us() - cpu, wall_us() - wall);
     free(totals.turn_cpu);
     if (!strcmp(mode, "idle")) {
+        end_report();
         puts("idle");
         fflush(stdout);
         while (getchar() != EOF)
@@ -576,5 +589,6 @@ int main(int argc, char **argv)
     wend_agent_free(a);
     wend_runtime_free(rt);
     wend_store_free(o.store);
+    end_report();
     return totals.errors != 0;
 }
