@@ -30,8 +30,8 @@
 #include "host/path_open.h"
 
 enum {
-    /* Where `..` meets a rename the kernel says EAGAIN; so often in a row
-     * only if somebody renames on purpose. */
+    /* Where `..` meets a rename the kernel says EAGAIN; that often in a row
+     * only if a process renames on purpose. */
     AGAIN_MAX = 1000,
     NEAR_ENTRIES_MAX = 10000, /* looked at for a name that was meant */
 };
@@ -68,7 +68,7 @@ wend_status path_trouble(wend_error *err, int code, wend_str path)
         {ENOMEM, WEND_E_NOMEM, "out of memory for ", ""},
         {EAGAIN, WEND_E_BUSY, "directories on ", " keep being renamed"},
         {ESTALE, WEND_E_BUSY, "",
-         " was changed by somebody else meanwhile; read it again"},
+         " was changed by another program meanwhile; read it again"},
         {ENOSYS, WEND_E_IO, "cannot open ",
          " safely: this system has no openat2 (Linux 5.6)"},
     };

@@ -25,8 +25,8 @@ int path_open(int root_fd, wend_str path, int flags, mode_t mode,
 int path_beneath(int dir_fd, const char *path, int flags, mode_t mode);
 /* Replaces a file's content by writing a new one beside it and renaming
  * within the same directory; makes missing parent directories beneath the
- * root; fsyncs the file. Keeps its mode. Whoever else in this process writes
- * the same file is waited for. */
+ * root; fsyncs the file. Keeps its mode. Waits for other threads of this
+ * process that write the same file. */
 wend_status path_write(int root_fd, wend_str path, wend_str content,
                        wend_error *err);
 
@@ -34,8 +34,8 @@ wend_status path_write(int root_fd, wend_str path, wend_str content,
 typedef wend_status (*path_change_fn)(void *ctx, wend_str old, struct buf *out,
                                       wend_error *err);
 /* Reads a file that is there, of at most max bytes, and replaces it by what
- * fn makes of it, as path_write does; nobody in this process writes it in
- * between, and if somebody else did it is left alone: WEND_E_BUSY. */
+ * fn makes of it, as path_write does; no thread of this process writes it in
+ * between, and if another process did it is left alone: WEND_E_BUSY. */
 wend_status path_change(int root_fd, wend_str path, size_t max,
                         path_change_fn fn, void *ctx, const struct mem *m,
                         wend_error *err);

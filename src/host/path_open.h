@@ -1,5 +1,5 @@
 /*
- * path_open.h - what path.c and path_write.c share; nobody else needs it.
+ * path_open.h - what path.c and path_write.c share.
  */
 #ifndef HOST_PATH_OPEN_H
 #define HOST_PATH_OPEN_H

@@ -27,8 +27,8 @@ enum {
 
 /* A file that is being written, by directory and name. Calls of one run wait
  * for each other by their order; those of other runs in this process wait
- * here. Other processes are noticed (ESTALE), not waited for: whoever locks
- * a directory for a reason of their own must not stop us. */
+ * here. Other processes are noticed (ESTALE), not waited for: one that locks
+ * a directory for a reason of its own must not stop us. */
 struct writing {
     dev_t dev;
     ino_t ino; /* of the directory */
@@ -143,9 +143,9 @@ static int enter_parents(int root_fd, struct relative *path)
     return dir;
 }
 
-/* What is there may be replaced: nothing (then st->st_nlink is 0), or a file
- * that may be written. Renaming would get round a file's own permissions, so
- * they are asked. */
+/* Whether the target may be replaced: nothing (then st->st_nlink is 0), or a
+ * file that may be written. Renaming would get round a file's own permissions,
+ * so they are asked. */
 static int check_target(int dir, const char *name, struct stat *st)
 {
     if (fstatat(dir, name, st, AT_SYMLINK_NOFOLLOW)) {

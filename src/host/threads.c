@@ -100,7 +100,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* Signals are the host program's; its threads shall get them, not ours. */
+/* Signals are for the host program's threads, not for ours. */
 static bool start_worker(struct workers *t)
 {
     struct worker *w = &t->each[t->alive];

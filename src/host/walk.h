@@ -34,13 +34,13 @@ wend_status walk_open(const struct mem *m, int root_fd, wend_str dir,
  * it. */
 wend_status walk_next(struct walk *w, struct walk_entry *out);
 void walk_skip(struct walk *w); /* does not enter the last directory */
-/* The last file, open for reading; -1 if it is none any more, or may not be
- * read. */
+/* The last file, open for reading; -1 if it is not a file any more, or may not
+ * be read. */
 int walk_file(struct walk *w);
 struct walk_gaps walk_gaps(const struct walk *w);
 void walk_free(struct walk *w);
 
-/* Folders of version control, which nobody means to search. */
+/* Folders of version control, which searches leave out. */
 bool walk_is_vcs(wend_str name);
 
 #endif

@@ -136,7 +136,7 @@ static int loop_no_timeout(struct loop *base)
     return left_us / 1000 < INT32_MAX ? (int)(left_us / 1000) + 1 : INT32_MAX;
 }
 
-/* Whoever waits here never sleeps. */
+/* A waiting loop never sleeps here. */
 static void loop_is_awake(struct loop *base)
 {
     (void)base;

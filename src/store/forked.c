@@ -29,7 +29,7 @@ static struct forked_file *inherited; /* open in the parent at the fork */
 
 static pthread_rwlock_t inside = PTHREAD_RWLOCK_INITIALIZER;
 static _Thread_local unsigned depth; /* of this thread inside */
-static bool all_out; /* at the fork that is under way nobody was inside */
+static bool all_out; /* no thread was inside at the fork that is under way */
 static bool torn;    /* the fork that made this process did not find it so */
 
 /* ---- The handlers -------------------------------------------------------- */

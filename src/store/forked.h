@@ -4,7 +4,7 @@
  * fork() copies handles, but not the threads behind them; it shares open file
  * descriptions, and with them the locks that say who is alive; and SQLite
  * believes in the child that it holds the locks of the parent. So handles
- * carry the mark of the process that made them, locks are let go in the
+ * carry the mark of the process that made them, locks are released in the
  * child, and files that were open are not opened there again.
  */
 #ifndef STORE_FORKED_H

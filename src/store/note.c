@@ -36,7 +36,7 @@ static void line_of(const char *store, const struct note *note,
 
 static bool has_file(const struct owner *o)
 {
-    return o->fd >= 0 && !o->nobody && o->store && o->store[0];
+    return o->fd >= 0 && !o->ownerless && o->store && o->store[0];
 }
 
 static bool put(const struct owner *o, int64_t id, const char *line)

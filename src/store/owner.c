@@ -89,8 +89,8 @@ wend_status owner_look(const char *lock_path, struct owner *o, wend_error *err)
 {
     o->file.fd = &o->fd;
     forked_file_open(&o->file, lock_path, O_RDONLY | O_NOFOLLOW, 0);
-    o->nobody = o->fd < 0 && errno == ENOENT;
-    return o->fd >= 0 || o->nobody
+    o->ownerless = o->fd < 0 && errno == ENOENT;
+    return o->fd >= 0 || o->ownerless
                ? WEND_OK
                : fail(err, WEND_E_STORE, "cannot open %s: %s", lock_path,
                       strerror(errno));
@@ -108,7 +108,7 @@ bool owner_alive(const struct owner *o, int64_t id)
 
     if (id == o->id) /* a lock does not stand in its own way */
         return true;
-    return !o->nobody &&
+    return !o->ownerless &&
            (fcntl(o->fd, F_OFD_GETLK, &lock) || lock.l_type != F_UNLCK);
 }
 

@@ -2,7 +2,7 @@
  * owner.h - who is alive: kernel locks on a file beside the store.
  *
  * Every opened store handle is an owner with a random id and holds a lock
- * on the byte at that offset for as long as it lives; the kernel lets go of
+ * on the byte at that offset for as long as it lives; the kernel releases
  * it however the process ends. Byte 0 serialises making and upgrading; behind
  * the last id are the bytes of the queue of those that write.
  */
@@ -14,7 +14,7 @@
 struct owner {
     int fd; /* -1: not open */
     int64_t id;
-    bool nobody;             /* there is no lock file, and so no owner */
+    bool ownerless;          /* there is no lock file, and so no owner */
     const char *store;       /* the id of the store, for notes; NULL: none */
     struct forked_file file; /* the store's */
 };

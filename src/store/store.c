@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/id.h"
 #include "base/limits.h"
 #include "base/options.h"
 #include "base/utf8.h"
@@ -140,6 +141,24 @@ wend_status store_enter(const wend_store *s, wend_error *err)
 {
     return s ? forked_check(s->process, err)
              : fail(err, WEND_E_INVAL, "store is NULL");
+}
+
+wend_status store_enter_run(const wend_store *s, const char *id,
+                            wend_error *err)
+{
+    return s && id && run_id_valid(str_of(id))
+               ? store_enter(s, err)
+               : fail(err, WEND_E_INVAL,
+                      "store is NULL, or id is not the id of a run");
+}
+
+struct store_summary store_left(const wend_run_info *info)
+{
+    return (struct store_summary){.status = "interrupted",
+                                  .turns = info->turns,
+                                  .tokens_in = info->tokens_in,
+                                  .tokens_out = info->tokens_out,
+                                  .cost_nano = info->cost_nano};
 }
 
 struct appended {

@@ -56,7 +56,7 @@ struct store_birth {
     wend_str agent, model, prompt, user, session, parent;
     int64_t started_us;
     /* It came from a file. Engines also set it if `parent` has it, so that
-     * no fork or child of such a run loses the mark. */
+     * no fork or child of an imported run loses the mark. */
     bool imported;
 };
 
@@ -118,7 +118,7 @@ typedef bool (*store_request_fn)(void *ctx, const struct store_request *r);
  * late. */
 enum store_fate { FATE_WAITS, FATE_HEARD, FATE_LATE };
 
-/* What is kept by name, besides runs. */
+/* A named fact, besides runs. */
 struct store_fact {
     wend_str space, key, text;
     int64_t time_us, until_us; /* until_us 0: for ever */
@@ -162,7 +162,7 @@ struct store_ops {
     /* Items in order, at most max; 0 = all: kept event from.seq, the packs
      * after it that go beyond delta from.n, and everything after them. A
      * run whose birth began later than 1 is a fork: what is before is its
-     * parent's, and its chain goes on from there. */
+     * parent's, and its chain continues from there. */
     wend_status (*read)(wend_store *s, wend_str run, struct store_place from,
                         uint32_t max, store_item_fn fn, void *ctx,
                         wend_error *err);
@@ -240,6 +240,11 @@ wend_store *store_hold(wend_store *s);
 /* Appends and waits; b->done and b->ctx are overwritten. */
 wend_status store_append_wait(wend_store *s, struct store_batch *b);
 
+/* The summary of a listed run, as of one that no process holds. */
+struct store_summary store_left(const wend_run_info *info);
+/* At the border of what concerns one run: as store_enter, and id is an id. */
+wend_status store_enter_run(const wend_store *s, const char *id,
+                            wend_error *err);
 /* What lists say about one run, in the arena. */
 wend_status store_info(wend_store *s, const char *id, struct arena *a,
                        wend_run_info **out, wend_error *err);

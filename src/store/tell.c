@@ -46,33 +46,29 @@ static wend_status check(const wend_request *r, wend_error *err)
 
 static void put_body(struct buf *b, const wend_request *r)
 {
-    buf_cstr(b, "{\"by\":");
-    json_put_str(b, str_of(r->by ? r->by : "inbox"));
-    if (r->kind == WEND_REQUEST_SAY) {
-        buf_cstr(b, ",\"text\":");
-        json_put_str(b, str_of(r->text));
-    } else if (r->kind == WEND_REQUEST_APPROVE) {
-        buf_cstr(b, ",\"call\":");
-        json_put_str(b, str_of(r->call));
-        buf_fmt(b, ",\"yes\":%s,\"remember\":%s", r->yes ? "true" : "false",
-                r->always ? "true" : "false");
+    json_open(b, NULL, '{');
+    json_add_str(b, "by", str_of(r->by ? r->by : "inbox"));
+    if (r->kind == WEND_REQUEST_SAY)
+        json_add_str(b, "text", str_of(r->text));
+    if (r->kind == WEND_REQUEST_APPROVE) {
+        json_add_str(b, "call", str_of(r->call));
+        json_add_bool(b, "yes", r->yes);
+        json_add_bool(b, "remember", r->always);
     }
-    buf_char(b, '}');
+    json_close(b, '}');
 }
 
-/* Whether it is one, of whatever run. */
+/* Checks what the host gave. */
 static wend_status take(const wend_store *store, const char *id,
                         const wend_request *request, wend_request *out,
                         wend_error *err)
 {
-    wend_status s;
+    wend_status s = store_enter_run(store, id, err);
 
-    if (!store || !request || !id || !run_id_valid(str_of(id)) ||
-        !OPTIONS_TAKE(out, wend_request, always, request))
+    if (s == WEND_OK &&
+        (!request || !OPTIONS_TAKE(out, wend_request, always, request)))
         return fail(err, WEND_E_INVAL,
-                    "tell: store or request is NULL, its size is wrong, or "
-                    "id is no run id");
-    s = store_enter(store, err);
+                    "tell: request is NULL, or its size is wrong");
     return s == WEND_OK ? check(out, err) : s;
 }
 

@@ -2,10 +2,10 @@
  * bounds.c - what all processes of the tree may use together: tasks, memory,
  * bytes written to disk.
  *
- * The kernel has no such bound without a cgroup of our own, which is not to be
- * had everywhere (cgroup.c). Counting the tree takes time, so it is done when
- * the machine has so many more tasks, or so much less free memory, that a bound
- * could be near, and now and then.
+ * The kernel has this bound only with a cgroup of our own, which is not
+ * available everywhere (cgroup.c). Counting the tree takes time, so it is done
+ * now and then, and when the machine's tasks have grown or its free memory has
+ * shrunk as much as a bound allows.
  */
 #include <linux/signal.h>
 

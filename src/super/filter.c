@@ -181,8 +181,8 @@ static const uint16_t refused_without_network[] = {
     __NR_connect, __NR_bind, __NR_listen, __NR_accept, __NR_accept4,
 };
 
-/* Attributes are nobody's business; tools take this for a file system that
- * has none. */
+/* A program has no need to change attributes; tools take the refusal for a
+ * file system without them. */
 static const uint16_t attributes[] = {
     __NR_setxattr,    __NR_lsetxattr,    __NR_fsetxattr,
     __NR_removexattr, __NR_lremovexattr, __NR_fremovexattr,

@@ -33,7 +33,7 @@ struct git_state {
     struct git_root roots[GIT_ROOTS_MAX];
     int roots_count;
     int64_t start_ns;       /* by the clock of files */
-    int64_t clock_ahead_ns; /* that clock, less one that nobody sets */
+    int64_t clock_ahead_ns; /* that clock, less one that cannot be set */
     bool clock_went_back;   /* meanwhile: times of files tell nothing */
     bool checks;            /* after the end; before the start it keeps */
     bool all_is_kept;       /* so that what is found later is new */

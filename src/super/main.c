@@ -4,8 +4,8 @@
  *     running --stop, deadline, child ended--> term --grace--> kill --> gone
  *     any     --the host is gone-------------> kill
  *
- * It is the subreaper: whoever loses its parent becomes its child, so that
- * wait saying ECHILD means that nobody is left.
+ * It is the subreaper: a process that loses its parent becomes its child, so
+ * that ECHILD from wait means that no process is left.
  */
 #include <fcntl.h>
 #include <linux/prctl.h>
@@ -193,7 +193,7 @@ static int get_ready(struct watch *w, int host_pid)
 
     r = sys4(__NR_rt_sigprocmask, SIG_BLOCK, &all, NULL, sizeof all);
     if (r < 0)
-        return (int)r; /* nobody would say that the program has ended */
+        return (int)r; /* the end of the program would not be seen */
     r = sys5(__NR_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     if (r < 0)
         return (int)r;

@@ -7,8 +7,8 @@
  * not allow it) the program starts without: then what it changed is put back
  * after its end (git.c).
  *
- * The child makes the mounts before Landlock and the filter, which let nobody
- * change them any more. Paths are opened again in the new namespace, beneath
+ * The child makes the mounts before Landlock and the filter, which forbid any
+ * later change of them. Paths are opened again in the new namespace, beneath
  * their folder and without following links.
  */
 #include <fcntl.h>
@@ -82,7 +82,7 @@ static long write_file(const char *path, const char *bytes, size_t len)
     return r;
 }
 
-/* A number keeps its meaning inside; all others are nobody's. */
+/* The user's own number keeps its meaning inside; all others have none. */
 static long map(const char *path, uint32_t id)
 {
     char line[64];
@@ -132,8 +132,9 @@ static void cover(long at, enum mount_kind kind)
     sys1(__NR_close, tree);
 }
 
-/* Something empty that nobody may open is put over it, and has no name of its
- * own any more. Root in the sandbox finds it empty, others are refused. */
+/* An empty file or folder that must not be opened is mounted over it, and has
+ * no name of its own any more. Root in the sandbox finds it empty, others are
+ * refused. */
 static bool hide(const struct job *j, const char *path)
 {
     static const char name[] = "/hidden";

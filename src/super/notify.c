@@ -8,7 +8,7 @@
  * that it cannot read, and when others work. For calls that are about another
  * process (on kernels where Landlock does not keep signals inside, these too)
  * it looks whether that one is of the tree; they go on as they are, for their
- * arguments are numbers that nobody can change meanwhile.
+ * arguments are numbers that no thread can change meanwhile.
  */
 #include <fcntl.h>
 #include <linux/ioctl.h>
@@ -318,7 +318,7 @@ static long may_signal(struct job *j, const union note *note)
     if (pid > 0)
         return tree_has(pid) ? 0 : -EPERM;
     if (pid == 0)
-        return 0; /* the caller's own group: nobody else can be in it */
+        return 0; /* the caller's own group: no other tree can be in it */
     return pid == -1 || !tree_has_group(j, -pid) ? -EPERM : 0;
 }
 

@@ -32,10 +32,8 @@ struct command_job {
     size_t env_count;
     wend_str secrets[SECRETS_MAX];
     size_t secrets_count;
-    bool merges;           /* the answer has both streams */
-    bool json;             /* it must be JSON */
+    struct command_tool tool;
     bool guarded;          /* it cannot change what git runs */
-    bool check;            /* 0: it happened, 1: it did not, else unknown */
     bool showing, dropped; /* its run may fail of what is shown */
 };
 
@@ -194,7 +192,7 @@ static void put_failure(struct command_job *j, const char *message,
 static void put_answer(struct command_job *j, struct buf *text)
 {
     buf_str(text, buf_view(&j->out));
-    if (j->merges && j->err.len) {
+    if (j->tool.merges && j->err.len) {
         if (text->len && text->ptr[text->len - 1] != '\n')
             buf_char(text, '\n');
         buf_cstr(text, "[standard error]\n");
@@ -247,7 +245,7 @@ static void on_end(void *ctx, const struct proc_end *end)
     hide(j, &j->out);
     hide(j, &j->err);
     explain(j);
-    if (ok && j->json && !j->out.failed && !is_json(j, why, sizeof why)) {
+    if (ok && j->tool.json && !j->out.failed && !is_json(j, why, sizeof why)) {
         ok = false;
         message = why;
     }
@@ -259,7 +257,7 @@ static void on_end(void *ctx, const struct proc_end *end)
         wend_call_fail(j->call, "out of memory");
     else if (ok)
         wend_call_return(j->call, text.len ? buf_view(&text) : STR(""));
-    else if (j->check)
+    else if (j->tool.check) /* 0: it happened, 1: it did not, else unknown */
         call_answer(j->call,
                     end->how == PROC_EXITED && end->code == 1
                         ? WEND_OUTCOME_SKIPPED
@@ -313,9 +311,7 @@ wend_status command_start(wend_call *call, const struct command_tool *c,
         return WEND_E_NOMEM;
     j->mem = m;
     j->call = call;
-    j->merges = c->merges;
-    j->json = c->json;
-    j->check = c->check;
+    j->tool = *c;
     j->guarded = !spec.sandbox_off && !spec.git_writable;
     j->out.mem = j->err.mem = j->line.mem = j->arena.mem = &j->mem;
     s = fill_env(j, c, &err);

@@ -53,8 +53,8 @@ struct grep {
 struct scan {
     wend_str path, text;
     size_t printed;    /* up to here */
-    size_t counted_at; /* lines up to here ... */
-    int64_t counted;   /* ... are so many */
+    size_t counted_at; /* up to here lines are counted: */
+    int64_t counted;   /* their number */
     int64_t after;     /* lines that belong to the last match */
     bool any;          /* something of this file is printed */
 };

@@ -166,7 +166,7 @@ static wend_status list_open(struct listing *l, DIR *d, struct buf *out,
     return WEND_OK;
 }
 
-/* Why it did not open: what is there may be something else. */
+/* Why it did not open: it may exist and not be a directory. */
 static wend_status no_dir(int root_fd, wend_str path, const wend_error *why,
                           wend_error *err)
 {

@@ -75,7 +75,7 @@ wend_status relic_kv_delete(void *relic, wend_call *call);
 enum stop_reason {
     CALL_STOP_DEADLINE = 1, /* call_end will say timeout */
     CALL_STOP_CANCEL,       /* call_end will say canceled */
-    CALL_STOP_NOW,          /* nobody waits; the loop may be gone after this */
+    CALL_STOP_NOW,          /* the loop may be gone after this */
 };
 
 typedef void (*call_stop_fn)(void *ctx, enum stop_reason why);
@@ -88,8 +88,8 @@ typedef void (*call_stop_fn)(void *ctx, enum stop_reason why);
  * and then answers, from inside stop or within STOP_GRACE_MS; its text goes
  * to the model, its outcome is that of the reason. STOP_SLACK_MS later, or
  * when the run or the runtime goes, stop is called with CALL_STOP_NOW, also
- * as a second call: then the tool lets go of the loop and of all it holds
- * there before it returns, and answers, to nobody. ctx must live until the
+ * as a second call: then the tool releases all it holds of the loop before it
+ * returns, and answers, though the answer is dropped. ctx must live until the
  * call is answered; after that stop is not called. */
 void call_set_stop(wend_call *call, call_stop_fn stop, void *ctx);
 /* JSON that call_end keeps besides the answer; before that. Without memory
@@ -109,7 +109,7 @@ void call_show(wend_call *call, struct buf *text);
 wend_status call_answer(wend_call *call, wend_outcome outcome, wend_str output);
 /* The store, the user and the agent of the call's run; lent. */
 wend_store *call_store(const wend_call *call);
-wend_str call_user(const wend_call *call); /* absent: nobody was named */
+wend_str call_user(const wend_call *call); /* absent: it has no user */
 wend_str call_agent(const wend_call *call);
 /* That facts belong to; absent: they are the same in all. */
 wend_str call_folder(const wend_call *call);
@@ -149,7 +149,7 @@ struct command_tool {
     const char *const *secrets;  /* names of variables that it gets, too */
     const char *const *readable; /* besides the system's, absolute */
     bool sandbox_off, network;
-    bool json;   /* output that is none is a failure */
+    bool json;   /* output that is not JSON is a failure */
     bool merges; /* the answer has standard error, too */
     bool check;  /* its exit status says what became of another call */
     uint64_t memory_bytes, disk_bytes; /* of all that it starts; 0: usual */

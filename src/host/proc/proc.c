@@ -351,7 +351,7 @@ static void let_go(struct proc *base)
     else if (p->state == WAITING)
         queue_out(p);
     p->state = ENDED;
-    tell_end(p); /* to nobody; closes the control socket */
+    tell_end(p); /* without a listener; closes the control socket */
     proc_release(p);
 }
 

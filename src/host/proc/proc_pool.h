@@ -35,7 +35,7 @@ struct program {
     enum state state;
     bool counted; /* among those of PROC_RUNNING_MAX */
     bool stopped, told;
-    bool freed; /* nobody listens */
+    bool freed; /* it has no listener */
     struct line lines[LINES];
     int handles; /* of uv, not closed yet */
     pid_t pid, child;
@@ -64,7 +64,7 @@ struct programs {
 
 /* ---- proc_line.c -----------------------------------------------------------
  */
-/* Frees what nobody holds any more. */
+/* Free what is no longer held. */
 void proc_release(struct program *p);
 void procs_release(struct programs *ps);
 /* Takes the fd in any case; -1 is no line. */

@@ -1,5 +1,5 @@
 /*
- * close.c - runs that no process will go on with: ended by force, removed.
+ * close.c - runs that no process will resume: ended by force, removed.
  *
  * Nothing of the log is read: it may be what is damaged.
  */
@@ -9,14 +9,6 @@
 #include "base/id.h"
 #include "lib/log/log.h"
 #include "lib/run/run.h"
-
-static wend_status check_id(const wend_store *store, const char *id,
-                            wend_error *err)
-{
-    return store && id && run_id_valid(str_of(id))
-               ? store_enter(store, err)
-               : fail(err, WEND_E_INVAL, "store is NULL, or id is no run id");
-}
 
 /* The two last events of a run, and what the list says about it then. */
 struct closing {
@@ -99,18 +91,13 @@ static wend_status write_end(wend_store *store, struct closing *c,
                             .events_count = 2,
                             .heard = c->heard,
                             .heard_count = c->waiting_count};
-    struct store_batch left = {.run = b.run, .epoch = epoch};
+    struct store_batch left = {
+        .run = b.run, .epoch = epoch, .summary = store_left(c->info)};
     wend_status s;
 
-    b.summary = (struct store_summary){.status = "canceled",
-                                       .ended_us = c->events[1].time_us,
-                                       .turns = c->info->turns,
-                                       .tokens_in = c->info->tokens_in,
-                                       .tokens_out = c->info->tokens_out,
-                                       .cost_nano = c->info->cost_nano};
-    left.summary = b.summary;
-    left.summary.status = "interrupted";
-    left.summary.ended_us = 0;
+    b.summary = left.summary;
+    b.summary.status = "canceled";
+    b.summary.ended_us = c->events[1].time_us;
     s = store_append_wait(store, &b);
     if (s == WEND_OK)
         return s;
@@ -137,7 +124,7 @@ wend_status wend_store_close(wend_store *store, const char *id, const char *by,
 {
     struct closing c = {0};
     int64_t epoch;
-    wend_status s = check_id(store, id, err);
+    wend_status s = store_enter_run(store, id, err);
 
     if (s != WEND_OK)
         return s;
@@ -167,7 +154,8 @@ wend_status wend_store_remove(wend_store *store, const char *id,
     wend_status s = wend_store_close(store, id, "remove", err);
 
     /* One that is over needs no end. */
-    if (s == WEND_OK || (s == WEND_E_INVAL && check_id(store, id, NULL) == 0)) {
+    if (s == WEND_OK ||
+        (s == WEND_E_INVAL && store_enter_run(store, id, NULL) == WEND_OK)) {
         fail_clear(err);
         s = store->ops->forget(store, str_of(id), err);
     }

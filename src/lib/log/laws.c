@@ -1,10 +1,10 @@
 /*
  * laws.c - what must hold of the events of every run.
  *
- * Written from what EVENTS promise, without the core's turn: whoever checks
- * must not believe whom it checks. What is open is a list of spans; ids are
- * kept as hashes. A log is looked at as a whole, across all processes that
- * wrote it: what a crash cut off has an end of its own before it starts again.
+ * Written from what EVENTS promise, without the core's turn: a check must not
+ * use the code that it checks. What is open is a list of spans; ids are kept
+ * as hashes. A log is checked as a whole, across all processes that wrote it:
+ * what a crash cut off has an end of its own before it starts again.
  */
 #include <stdio.h>
 
@@ -157,6 +157,20 @@ static struct span *begin(struct wend_laws *l, enum span_kind kind, wend_str id,
     return s;
 }
 
+/* A question: it has no attempts, and may come again once it has ended. */
+static void open_once(struct wend_laws *l, enum span_kind kind, wend_str id,
+                      const char *why_not)
+{
+    struct span *s = find(l, kind, id);
+
+    if (s && s->open)
+        broken(l, "'%.*s' %s", (int)id.len, id.ptr, why_not);
+    if (!s)
+        s = add(l, kind, id);
+    if (s)
+        s->open = true;
+}
+
 static void end(struct wend_laws *l, enum span_kind kind, wend_str id,
                 wend_outcome outcome)
 {
@@ -196,7 +210,7 @@ static void on_resume(struct wend_laws *l)
     for (size_t i = 0; i < l->count; i++) {
         l->spans[i].lost |= l->spans[i].open;
         if (l->spans[i].kind == OF_ASK)
-            l->spans[i].open = false; /* nobody hears what was asked */
+            l->spans[i].open = false; /* its process is gone */
     }
 }
 
@@ -249,18 +263,11 @@ static void on_turn_end(struct wend_laws *l)
 static void on_model_start(struct wend_laws *l)
 {
     const wend_ev_model_start *e = &l->ev->u.model_start;
-    struct span *s;
 
     if (e->action.ptr || e->branch.ptr) {
         wend_str id = e->action.ptr ? e->action : e->branch;
 
-        s = find(l, OF_MODEL, id);
-        if (s && s->open)
-            broken(l, "'%.*s' asks already", (int)id.len, id.ptr);
-        if (!s)
-            s = add(l, OF_MODEL, id);
-        if (s)
-            s->open = true;
+        open_once(l, OF_MODEL, id, "asks already");
         return;
     }
     if (!(l->open & TURN) || l->open & MODEL)
@@ -329,15 +336,9 @@ static void on_action_output(struct wend_laws *l)
 static void on_question(struct wend_laws *l)
 {
     const wend_ev_approval_ask *e = &l->ev->u.approval_ask;
-    wend_str id = e->call.ptr ? e->call : e->action;
-    struct span *s = find(l, OF_ASK, id);
 
-    if (s && s->open)
-        broken(l, "'%.*s' is asked about already", (int)id.len, id.ptr);
-    if (!s)
-        s = add(l, OF_ASK, id);
-    if (s)
-        s->open = true;
+    open_once(l, OF_ASK, e->call.ptr ? e->call : e->action,
+              "is asked about already");
 }
 
 static void on_answer(struct wend_laws *l)

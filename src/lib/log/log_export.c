@@ -203,10 +203,10 @@ wend_status wend_store_export(wend_store *store, const char *id, int64_t seq_to,
     char owner[RUN_ID_LEN + 1];
     wend_status s;
 
-    if (!store || !id || !fn || seq_to < 0 || !run_id_valid(str_of(id)))
+    if (!fn || seq_to < 0)
         return fail(err, WEND_E_INVAL,
-                    "export: an argument is NULL, or id is no run id");
-    s = store_enter(store, err);
+                    "export: fn is NULL, or seq_to is below 0");
+    s = store_enter_run(store, id, err);
     /* A part of what a fork shares is its owner's. */
     if (s == WEND_OK)
         s = log_owner(store, str_of(id), seq_to ? seq_to : INT64_MAX, owner,

@@ -128,15 +128,12 @@ static wend_status claim(struct import *m)
 
     if (s != WEND_OK)
         return s;
-    m->was = (struct store_summary){.turns = info->turns,
-                                    .tokens_in = info->tokens_in,
-                                    .tokens_out = info->tokens_out,
-                                    .cost_nano = info->cost_nano};
+    m->was = store_left(info);
     return lease_claim(&m->lease, m->store, m, str_of(m->run), STORE_SEQ_ANY,
                        &m->epoch, &seq, m->err);
 }
 
-/* What is there of a run whose rest cannot be stored has no owner. */
+/* A run whose rest cannot be stored is left without an owner. */
 static void let_go(struct import *m)
 {
     struct store_batch b = {

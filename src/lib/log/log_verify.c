@@ -205,14 +205,10 @@ wend_status wend_store_verify(wend_store *store, const char *id,
     size_t size;
     wend_status s;
 
-    if (!store || !id || !out ||
-        !options_size(out->size, OPTIONS_FIRST(wend_verdict, head)))
+    if (!out || !options_size(out->size, OPTIONS_FIRST(wend_verdict, head)))
         return fail(err, WEND_E_INVAL,
-                    "verify: store, id or out is NULL, or out's size is not "
-                    "set");
-    if (!run_id_valid(str_of(id)))
-        return fail(err, WEND_E_INVAL, "verify: '%.60s' is no run id", id);
-    s = store_enter(store, err);
+                    "verify: out is NULL, or its size is not set");
+    s = store_enter_run(store, id, err);
     if (s != WEND_OK)
         return s;
     size = out->size < sizeof v.v ? out->size : sizeof v.v;
@@ -241,12 +237,8 @@ wend_status wend_store_verify(wend_store *store, const char *id,
 wend_status wend_store_accept_loss(wend_store *store, const char *id,
                                    wend_error *err)
 {
-    wend_status s;
+    wend_status s = store_enter_run(store, id, err);
 
-    if (!store || !id || !run_id_valid(str_of(id)))
-        return fail(err, WEND_E_INVAL,
-                    "accept_loss: store is NULL, or id is no run id");
-    s = store_enter(store, err);
     return s == WEND_OK && store->ops->accept_loss
                ? store->ops->accept_loss(store, str_of(id), err)
                : s;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { ROWS_MIN = 8 }; /* a parked run has about so many */
+enum { ROWS_MIN = 8 }; /* about as many as a parked run has */
 
 wend_str memory_run_text(const struct memory_run *r, enum text which)
 {

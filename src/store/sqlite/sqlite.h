@@ -245,8 +245,8 @@ struct sqlite_store {
     bool stopping;
     wend_error failure; /* status WEND_OK: none */
 
-    pthread_mutex_t care_lock; /* of whoever prunes: the lock of the file
-                                  does not part threads of one handle */
+    pthread_mutex_t care_lock; /* of the thread that prunes: the lock of the
+                                  file does not part threads of one handle */
     pthread_mutex_t read_lock; /* guards what follows */
     struct db read;            /* opened when first needed */
     struct still still;        /* of it */
@@ -273,7 +273,7 @@ wend_status db_read(wend_store *store, wend_str run, struct store_place from,
 wend_status db_first_event(struct db *db, int64_t id, int64_t *seq,
                            wend_error *err);
 /* The hash of event seq of a run or of an ancestor whose past it shares: the
- * chain of a fork goes on from there. SQLITE_CONSTRAINT: there is none. */
+ * chain of a fork continues from there. SQLITE_CONSTRAINT: no such event. */
 int db_fork_head(struct db *db, wend_str parent, int64_t seq,
                  unsigned char head[SHA256_BYTES]);
 wend_status db_list(wend_store *store, const wend_list_options *o,

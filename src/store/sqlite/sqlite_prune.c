@@ -1,11 +1,10 @@
 /*
  * sqlite_prune.c - takes runs out of an SQLite store, and gives room back.
  *
- * All of it in small transactions, so that whoever writes to the file waits
- * for one of them at most. A run is marked first: from then on nobody sees
- * it, and what a crash leaves of it goes the next time. One thread of one
- * process at a time: a run that is new while blobs are looked at has the
- * highest number.
+ * All of it in small transactions, so that another writer waits for one of
+ * them at most. A run is marked first: from then on it is hidden, and what a
+ * crash leaves of it goes the next time. One thread of one process at a time:
+ * a run that is new while blobs are looked at has the highest number.
  */
 #include <errno.h>
 #include <string.h>
