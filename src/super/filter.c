@@ -541,10 +541,6 @@ void filter_apply(struct job *j, volatile struct super_failure *f)
         p.len = INSTRUCTIONS_MAX + 1;
     if (p.len <= INSTRUCTIONS_MAX)
         r = set(&p);
-    if (r < 0) {
-        f->step = SUPER_STEP_SECCOMP;
-        f->error = (int)-r;
-        return;
-    }
-    j->listener = (int)r;
+    if (!stops(f, SUPER_STEP_SECCOMP, r))
+        j->listener = (int)r;
 }

@@ -188,10 +188,10 @@ static void say(const struct path *p, enum super_git deed)
 /* The program may have taken the right to write there from its user. */
 static void make_writable(long dir)
 {
-    char link[40] = "/proc/self/fd/";
+    char link[PROC_PATH_MAX];
     struct statx st = {0};
 
-    put_number(link + 14, (uint64_t)dir);
+    proc_fd_path(link, (int)dir);
     if (sys5(__NR_statx, dir, "", AT_EMPTY_PATH, STATX_MODE, &st) >= 0 &&
         (st.stx_mode & S_IRWXU) != S_IRWXU)
         sys3(__NR_fchmodat, AT_FDCWD, link, (st.stx_mode & 07777) | S_IRWXU);

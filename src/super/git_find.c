@@ -21,18 +21,10 @@ static bool is_late;
 /* ---- Folders ---------------------------------------------------------------
  */
 
-struct entry { /* linux_dirent64 */
-    uint64_t ino;
-    int64_t off;
-    uint16_t len;
-    uint8_t type;
-    char name[];
-};
-
 enum { TYPE_DIR = 4, TYPE_UNKNOWN = 0 }; /* DT_DIR, DT_UNKNOWN */
 
 /* dir: the folder, open for reading. */
-typedef void on_entry(struct path *p, long dir, const struct entry *e,
+typedef void on_entry(struct path *p, long dir, const struct sys_entry *e,
                       int deep);
 
 /* False if there is no such folder. on may change the folder: what is renamed
@@ -46,7 +38,7 @@ static bool each(struct path *p, on_entry *on, int deep)
         return false;
     while ((n = sys3(__NR_getdents64, fd, entries, sizeof entries)) > 0)
         for (long at = 0; at < n;) {
-            struct entry *e = (struct entry *)(void *)(entries + at);
+            struct sys_entry *e = (void *)(entries + at);
 
             at += e->len;
             if (!text_is(e->name, ".") && !text_is(e->name, ".."))
@@ -56,7 +48,8 @@ static bool each(struct path *p, on_entry *on, int deep)
     return true;
 }
 
-static void on_hook(struct path *p, long dir, const struct entry *e, int deep)
+static void on_hook(struct path *p, long dir, const struct sys_entry *e,
+                    int deep)
 {
     (void)dir, (void)deep;
     if (!text_ends(e->name, ".sample") && !text_ends(e->name, ".refused") &&
@@ -112,7 +105,8 @@ static void leave_out(void)
 }
 
 /* The names of submodules may have slashes. */
-static void on_module(struct path *p, long dir, const struct entry *e, int deep)
+static void on_module(struct path *p, long dir, const struct sys_entry *e,
+                      int deep)
 {
     size_t was;
 
@@ -229,7 +223,8 @@ static bool has_none(const struct git_root *r, long dir, const char *name)
            -ENOENT;
 }
 
-static void on_any(struct path *p, long dir, const struct entry *e, int deep)
+static void on_any(struct path *p, long dir, const struct sys_entry *e,
+                   int deep)
 {
     size_t was;
 

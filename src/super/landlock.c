@@ -174,16 +174,6 @@ static uint64_t rights_known(int abi)
     return rights;
 }
 
-static bool failed(volatile struct super_failure *f, enum super_step step,
-                   long r)
-{
-    if (r >= 0)
-        return false;
-    f->step = step;
-    f->error = (int)-r;
-    return true;
-}
-
 void landlock_apply(struct job *j, volatile struct super_failure *f)
 {
     int abi = j->landlock_abi;
@@ -191,22 +181,22 @@ void landlock_apply(struct job *j, volatile struct super_failure *f)
     uint64_t all = a.fs & ~(uint64_t)(LL_DEVICES_MADE | LL_IOCTL_DEV);
     long rules;
 
-    if (failed(f, SUPER_STEP_LANDLOCK, abi))
+    if (stops(f, SUPER_STEP_LANDLOCK, abi))
         return;
     if (abi >= 4 && !(j->spec->flags & SUPER_NETWORK))
         a.net = LL_NET_TCP;
     if (abi >= 6)
         a.scoped = LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL;
     rules = sys3(__NR_landlock_create_ruleset, &a, sizeof a, 0);
-    if (failed(f, SUPER_STEP_LANDLOCK, rules))
+    if (stops(f, SUPER_STEP_LANDLOCK, rules))
         return;
     add_system(j, (int)rules, LL_DEVICE | (a.fs & LL_TRUNCATE));
-    if (failed(f, SUPER_STEP_RULE,
-               add_list(j, (int)rules, j->lists[SUPER_READ], LL_READ)) ||
-        failed(f, SUPER_STEP_RULE,
-               add_list(j, (int)rules, j->lists[SUPER_WRITE], all)) ||
-        failed(f, SUPER_STEP_TMP, add(j, (int)rules, j->tmp_path, all)))
+    if (stops(f, SUPER_STEP_RULE,
+              add_list(j, (int)rules, j->lists[SUPER_READ], LL_READ)) ||
+        stops(f, SUPER_STEP_RULE,
+              add_list(j, (int)rules, j->lists[SUPER_WRITE], all)) ||
+        stops(f, SUPER_STEP_TMP, add(j, (int)rules, j->tmp_path, all)))
         return;
-    failed(f, SUPER_STEP_LANDLOCK, sys2(__NR_landlock_restrict_self, rules, 0));
+    stops(f, SUPER_STEP_LANDLOCK, sys2(__NR_landlock_restrict_self, rules, 0));
     sys1(__NR_close, rules);
 }

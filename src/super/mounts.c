@@ -71,17 +71,6 @@ void mounts_tell(const struct job *j, git_tell *tell)
 /* ---- In the child ----------------------------------------------------------
  */
 
-static long write_file(const char *path, const char *bytes, size_t len)
-{
-    long fd = sys4(__NR_openat, AT_FDCWD, path, O_WRONLY | O_CLOEXEC, 0), r;
-
-    if (fd < 0)
-        return fd;
-    r = sys3(__NR_write, fd, bytes, len);
-    sys1(__NR_close, fd);
-    return r;
-}
-
 /* The user's own number keeps its meaning inside; all others have none. */
 static long map(const char *path, uint32_t id)
 {
@@ -90,8 +79,8 @@ static long map(const char *path, uint32_t id)
 
     line[len++] = ' ';
     len += put_number(line + len, id);
-    __builtin_memcpy(line + len, " 1", 2);
-    return write_file(path, line, len + 2);
+    __builtin_memcpy(line + len, " 1", sizeof " 1");
+    return write_file(AT_FDCWD, path, line);
 }
 
 static long map_self(const struct job *j)
@@ -99,7 +88,7 @@ static long map_self(const struct job *j)
     long r = map("/proc/self/uid_map", j->uid);
 
     if (r >= 0)
-        r = write_file("/proc/self/setgroups", "deny", 4);
+        r = write_file(AT_FDCWD, "/proc/self/setgroups", "deny");
     return r < 0 ? r : map("/proc/self/gid_map", j->gid);
 }
 

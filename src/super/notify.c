@@ -187,10 +187,10 @@ static long open_object(const union note *note, const struct rule *r)
 
 int place_of(int fd, char *out, size_t size)
 {
-    char link[40] = "/proc/self/fd/";
+    char link[PROC_PATH_MAX];
     long n;
 
-    put_number(link + 14, (uint64_t)fd);
+    proc_fd_path(link, fd);
     n = sys4(__NR_readlinkat, AT_FDCWD, link, out, size - 1);
     if (n <= 0 || n >= (long)size - 1)
         return n < 0 ? (int)n : -ENAMETOOLONG;
@@ -287,11 +287,11 @@ static long change(const struct job *j, const union note *note,
 {
     const uint64_t *args = (const uint64_t *)note->in.data.args;
     long object = open_object(note, r), result = -EPERM;
-    char link[40] = "/proc/self/fd/";
+    char link[PROC_PATH_MAX];
 
     if (object < 0)
         return object;
-    put_number(link + 14, (uint64_t)object);
+    proc_fd_path(link, (int)object);
     /* Only now is it sure that the caller was still itself. */
     if (sys3(__NR_ioctl, j->listener, SECCOMP_IOCTL_NOTIF_ID_VALID,
              &note->in.id) < 0 ||

@@ -79,6 +79,31 @@ size_t proc_read_of(uint32_t pid, const char *what, char *out, size_t size)
     return proc_read(path, out, size);
 }
 
+void proc_fd_path(char out[PROC_PATH_MAX], int fd)
+{
+    static const char folder[] = "/proc/self/fd/";
+
+    __builtin_memcpy(out, folder, sizeof folder);
+    put_number(out + sizeof folder - 1, (uint64_t)fd);
+}
+
+long open_folder(long at, const char *name)
+{
+    return sys4(__NR_openat, at, name,
+                O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+}
+
+long write_file(long dir, const char *name, const char *text)
+{
+    long fd = sys4(__NR_openat, dir, name, O_WRONLY | O_CLOEXEC, 0), r;
+
+    if (fd < 0)
+        return fd;
+    r = sys3(__NR_write, fd, text, text_len(text));
+    sys1(__NR_close, fd);
+    return r;
+}
+
 uint64_t proc_field(const char *text, const char *name)
 {
     for (const char *p = text; *p; p++) {

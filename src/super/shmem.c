@@ -80,12 +80,6 @@ static void count_descriptor(long dir, const char *name)
     sys1(__NR_close, fd);
 }
 
-static long open_in(long dir, const char *name)
-{
-    return sys4(__NR_openat, dir, name,
-                O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-}
-
 static void count_folder(long dir, int depth);
 
 /* A file with several names in it counts once. */
@@ -98,7 +92,7 @@ static void count_named(long dir, const char *name, int depth)
     if ((st.stx_mode & KIND) == REGULAR && (st.stx_nlink == 1 || is_new(&st)))
         found.blocks += st.stx_blocks;
     else if ((st.stx_mode & KIND) == FOLDER && depth < DEPTH_MAX)
-        count_folder(open_in(dir, name), depth + 1);
+        count_folder(open_folder(dir, name), depth + 1);
 }
 
 /* Takes the descriptor. depth < 0: of descriptors in /proc. */
@@ -143,10 +137,10 @@ uint64_t shmem_of_files(const struct job *j)
     found.blocks = 0;
     for (size_t at = 0; (pid = tree_next(&at, &tasks));) {
         proc_path(path, pid, "fd", -1);
-        count_folder(open_in(AT_FDCWD, path), -1);
+        count_folder(open_folder(AT_FDCWD, path), -1);
     }
     if (j->tmp_path) {
-        tmp = open_in(AT_FDCWD, j->tmp_path);
+        tmp = open_folder(AT_FDCWD, j->tmp_path);
         if (tmp >= 0 && on_tmpfs(tmp))
             count_folder(tmp, 0);
         else if (tmp >= 0)

@@ -23,16 +23,6 @@ enum { PROGRAM_PATH_MAX = 4096 };
 #define CAPS_KEPT \
     (1ull << CAP_CHOWN | 1ull << CAP_DAC_OVERRIDE | 1ull << CAP_FOWNER)
 
-static bool stop(volatile struct super_failure *f, enum super_step step,
-                 long error)
-{
-    if (error >= 0)
-        return false;
-    f->step = step;
-    f->error = (int)-error;
-    return true;
-}
-
 static long limit(int what, uint64_t value)
 {
     struct rlimit64 now;
@@ -165,17 +155,17 @@ static void in_child(struct job *j, bool mounts,
     sys0(__NR_setsid);
     /* Goes with the exec of a setuid program, which needs the sandbox off. */
     sys5(__NR_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    if (mounts && stop(f, SUPER_STEP_MOUNTS, mounts_make(j)))
+    if (mounts && stops(f, SUPER_STEP_MOUNTS, mounts_make(j)))
         return;
     if (s->flags & SUPER_PROBE)
         return;
-    if (stop(f, SUPER_STEP_LIMITS, set_limits(s)) ||
-        stop(f, SUPER_STEP_CWD, sys1(__NR_chdir, j->cwd)))
+    if (stops(f, SUPER_STEP_LIMITS, set_limits(s)) ||
+        stops(f, SUPER_STEP_CWD, sys1(__NR_chdir, j->cwd)))
         return;
     if (s->flags & SUPER_SANDBOX) {
-        if (stop(f, SUPER_STEP_CAPS, drop_capabilities(j)) ||
-            stop(f, SUPER_STEP_PRIVS,
-                 sys5(__NR_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)))
+        if (stops(f, SUPER_STEP_CAPS, drop_capabilities(j)) ||
+            stops(f, SUPER_STEP_PRIVS,
+                  sys5(__NR_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)))
             return;
         landlock_apply(j, f);
         if (!f->error)
@@ -184,7 +174,7 @@ static void in_child(struct job *j, bool mounts,
             return;
     }
     sys4(__NR_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
-    stop(f, SUPER_STEP_EXEC, exec(j));
+    stops(f, SUPER_STEP_EXEC, exec(j));
 }
 
 static long clone_child(struct job *j, unsigned long namespaces,
@@ -251,7 +241,7 @@ int start_child(struct job *j, volatile struct super_failure *f)
         cgroup_remove(j);
         pid = clone_either(j, f);
     }
-    if (stop(f, SUPER_STEP_FORK, pid))
+    if (stops(f, SUPER_STEP_FORK, pid))
         return -1;
     return f->error ? -1 : (int)pid;
 }

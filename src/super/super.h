@@ -39,6 +39,17 @@ struct super_failure {
     int error; /* 0 = it did not stop */
 };
 
+/* Whether r is an error, at which the start stops. */
+static inline bool stops(volatile struct super_failure *f, enum super_step step,
+                         long r)
+{
+    if (r >= 0)
+        return false;
+    f->step = step;
+    f->error = (int)-r;
+    return true;
+}
+
 /* ---- start.c: from the spec to a running program --------------------------
  */
 /* The pid, or -1 with the failure filled. */
@@ -112,6 +123,11 @@ void proc_path(char out[PROC_PATH_MAX], uint32_t pid, const char *what,
 size_t proc_read(const char *path, char *out, size_t size);
 size_t proc_read_at(int dir, const char *name, char *out, size_t size);
 size_t proc_read_of(uint32_t pid, const char *what, char *out, size_t size);
+void proc_fd_path(char out[PROC_PATH_MAX], int fd); /* of our own */
+/* A folder to be listed, which is no link. */
+long open_folder(long at, const char *name);
+/* Writes to a file that exists: bytes written, or -errno. */
+long write_file(long dir, const char *name, const char *text);
 /* The number behind a name at the beginning of a line; 0 = there is none. */
 uint64_t proc_field(const char *text, const char *name);
 int64_t clock_ms(void);

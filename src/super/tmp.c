@@ -43,12 +43,6 @@ int tmp_make(struct job *j)
     return 0;
 }
 
-static long open_dir(long at, const char *name)
-{
-    return sys4(__NR_openat, at, name,
-                O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-}
-
 /* Removes what it can of one folder. The first folder that is not empty is
  * opened: its fd; 0 = all is gone; -1 = it cannot be. */
 static long empty(long dir)
@@ -74,7 +68,7 @@ static long empty(long dir)
                     sys3(__NR_unlinkat, dir, name, REMOVE_DIR) >= 0)
                     continue;
                 sys3(__NR_fchmodat, dir, name, DIR_MODE);
-                sub = open_dir(dir, name);
+                sub = open_folder(dir, name);
                 return sub < 0 ? -1 : sub;
             }
     }
@@ -89,7 +83,7 @@ static void empty_all(const char *path)
     int64_t depth = 0;
 
     sys3(__NR_fchmodat, AT_FDCWD, path, DIR_MODE); /* as it was given */
-    dir = open_dir(AT_FDCWD, path);
+    dir = open_folder(AT_FDCWD, path);
     while (dir >= 0) {
         next = empty(dir);
         if (next > 0) {
@@ -98,7 +92,7 @@ static void empty_all(const char *path)
             break;
         } else {
             depth--;
-            next = open_dir(dir, "..");
+            next = open_folder(dir, "..");
         }
         sys1(__NR_close, dir);
         dir = next;
