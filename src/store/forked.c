@@ -6,6 +6,7 @@
  */
 #include "store/forked.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -140,6 +141,7 @@ wend_status forked_file_add(struct forked_file *f, const char *path,
                     "would take no locks here; fork before it is opened, or "
                     "start a program (exec) that opens it",
                     path);
+    assert(!f->prev);
     pthread_mutex_lock(&files_lock);
     f->prev = &files;
     f->next = files;
@@ -187,6 +189,7 @@ void forked_enter(void)
 
 void forked_leave(void)
 {
+    assert(depth > 0);
     if (!--depth)
         pthread_rwlock_unlock(&inside);
 }

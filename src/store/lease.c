@@ -3,6 +3,8 @@
  */
 #include "store/lease.h"
 
+#include <assert.h>
+
 #include "base/fail.h"
 
 static struct lease *find(const wend_store *s, wend_str run)
@@ -34,6 +36,7 @@ static void drop(struct lease *l)
 void lease_begin(struct lease *l, wend_store *s, const void *holder,
                  wend_str run)
 {
+    assert(!l->store);
     pthread_mutex_lock(&s->leases_lock);
     put(l, s, holder, run);
     pthread_mutex_unlock(&s->leases_lock);

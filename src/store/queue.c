@@ -3,6 +3,7 @@
  */
 #include "store/queue.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -120,6 +121,7 @@ wend_status queue_enter(struct queue *q, wend_error *err)
     enum owner_try got = OWNER_TAKEN;
     wend_status s = WEND_OK;
 
+    assert(q->owner->fd >= 0);
     if (!q->usual_us) {
         q->usual_us = USUAL_MIN_US;
         q->chance = (uint64_t)q->owner->id;

@@ -184,6 +184,8 @@ wend_status store_append_wait(wend_store *s, struct store_batch *b)
     struct appended a = {.lock = PTHREAD_MUTEX_INITIALIZER,
                          .done = PTHREAD_COND_INITIALIZER};
 
+    assert(b->run.ptr);
+    assert(b->summary.status);
     b->done = on_appended;
     b->ctx = &a;
     s->ops->append(s, b);

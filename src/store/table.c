@@ -43,6 +43,7 @@ void table_add(struct table *t, struct node *n, wend_str key)
 {
     struct node **slot;
 
+    assert(t->count < t->slots_count); /* table_room came before */
     n->hash = hash_of(key);
     n->key_len = (uint32_t)key.len;
     slot = &t->slots[n->hash & (t->slots_count - 1)];
@@ -69,6 +70,7 @@ void table_remove(struct table *t, struct node *n)
 {
     struct node **at = &t->slots[n->hash & (t->slots_count - 1)];
 
+    assert(t->count > 0);
     while (*at != n)
         at = &(*at)->next;
     *at = n->next;

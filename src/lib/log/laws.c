@@ -6,6 +6,7 @@
  * as hashes. A log is checked as a whole, across all processes that wrote it:
  * what a crash cut off has an end of its own before it starts again.
  */
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/fail.h"
@@ -97,6 +98,7 @@ static struct span *add(struct wend_laws *l, enum span_kind kind, wend_str id)
         l->spans = more;
         l->cap = cap;
     }
+    assert(l->count < l->cap);
     l->spans[l->count] =
         (struct span){.id = mix64(0, id.ptr, id.len), .kind = kind};
     return &l->spans[l->count++];

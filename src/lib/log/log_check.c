@@ -3,6 +3,7 @@
  */
 #include "lib/log/log.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -182,6 +183,8 @@ static bool misfit(struct log_check *c, const struct store_item *item)
 
 bool log_check_item(struct log_check *c, const struct store_item *item)
 {
+    assert(c->blob);
+    assert(c->status == WEND_OK); /* nothing follows a bad item */
     arena_reset(&c->arena);
     if (item->is_pack)
         return check_pack(c, item);

@@ -8,6 +8,7 @@
  * import goes on from there. A file that changes meanwhile is noticed, since
  * each time all of it is checked.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ static wend_status append(struct import *m, bool last)
     bool birth = !m->epoch;
     wend_status s;
 
+    assert(m->lease.store); /* the run is ours */
     c->b.run = str_of(m->run);
     c->b.epoch = birth ? 1 : m->epoch;
     m->birth.b.imported = true;
@@ -89,6 +91,7 @@ static wend_status put_item(struct import *m)
 
     if (s != WEND_OK)
         return s;
+    assert(c->b.events_count + c->b.packs_count < BATCH_ITEMS);
     body = arena_str(&c->arena, i->body);
     c->bytes += body.len;
     if (i->is_pack)

@@ -3,6 +3,7 @@
  */
 #include "lib/log/log_source.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { READ_BYTES = 1 << 18 };
@@ -41,6 +42,7 @@ static void drop_taken(struct log_source *s)
 {
     size_t left = s->text.len - s->taken;
 
+    assert(s->taken <= s->text.len);
     if (!s->taken)
         return;
     memmove(s->text.ptr, s->text.ptr + s->taken, left);

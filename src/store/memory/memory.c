@@ -3,6 +3,7 @@
  *
  * append calls done before it returns. One lock guards everything.
  */
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,7 @@ static wend_status take_head(const struct memory *m, struct memory_run *fork)
     if (!memory_run_item(r, &m->base.mem, r->rows[memory_run_find(r, seq)],
                          &item))
         return WEND_E_NOMEM;
+    assert(!item.is_pack);
     memcpy(fork->head_base, item.hash, sizeof item.hash);
     return WEND_OK;
 }

@@ -2,6 +2,8 @@
  * memory_inbox.c - requests to runs of the memory store: a list, oldest first.
  */
 #include "base/fail.h"
+
+#include <assert.h>
 #include "store/memory/memory.h"
 
 static struct request *request_new(const struct mem *m, wend_str run,
@@ -124,6 +126,7 @@ static void drop(struct memory *m, struct request **link)
 {
     struct request *q = *link;
 
+    assert(q);
     *link = q->next;
     if (!*link)
         m->inbox_last = link;

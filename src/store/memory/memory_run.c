@@ -6,6 +6,7 @@
  */
 #include "store/memory/memory_run.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { ROWS_MIN = 8 }; /* about as many as a parked run has */
@@ -144,6 +145,7 @@ bool memory_run_add(struct memory_run *r, const struct mem *m,
     block = mem_alloc(m, size);
     if (!block)
         return false;
+    assert(r->rows_count + b->packs_count + b->events_count <= r->rows_cap);
     block->next = r->blocks;
     r->blocks = block;
     at = block->bytes;
@@ -165,6 +167,7 @@ static bool hash_events(struct memory_run *r, const struct mem *m, size_t count)
 {
     struct chain c = {0};
 
+    assert(count <= (size_t)(r->seq - r->seq_base));
     if (count > r->hashes_cap) {
         /* As many as there are: a log is mostly read to its end. */
         size_t cap = (size_t)(r->seq - r->seq_base);

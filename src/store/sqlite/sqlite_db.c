@@ -4,6 +4,7 @@
  * A connection belongs to one thread at a time; statements are prepared
  * when first asked for and kept.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -359,6 +360,8 @@ struct db_ask ask(struct db *db, enum query q, const struct db_value *values)
 {
     struct db_ask a = {.db = db};
 
+    assert(db->handle);
+    assert(queries[q]);
     if (!db->statements[q])
         a.rc = sqlite3_prepare_v3(db->handle, queries[q], -1,
                                   SQLITE_PREPARE_PERSISTENT, &db->statements[q],

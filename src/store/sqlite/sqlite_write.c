@@ -6,6 +6,7 @@
  * fit is undone alone. After a failure of the storage nothing is tried
  * again: what the disk holds then is only known after a fresh open.
  */
+#include <assert.h>
 #include <signal.h>
 #include <string.h>
 
@@ -421,6 +422,8 @@ static void *writer(void *ctx)
 /* Call with s->lock held. */
 static void queue_op(struct sqlite_store *s, struct db_op *op)
 {
+    assert(op->fn);
+    assert(s->writer_runs);
     op->next = NULL;
     op->finished = false;
     *s->ops_last = op;
@@ -478,6 +481,8 @@ void db_append(wend_store *store, struct store_batch *b)
 {
     struct sqlite_store *s = (struct sqlite_store *)store;
 
+    assert(b->done);
+    assert(s->writer_runs);
     b->next = NULL;
     b->refused = WEND_OK;
     pthread_mutex_lock(&s->lock);
