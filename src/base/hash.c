@@ -168,6 +168,23 @@ void hex_text(char *out, const unsigned char *p, size_t len)
     *out = 0;
 }
 
+void sha256_end_hex(struct sha256 *s, char out[SHA256_HEX + 1])
+{
+    unsigned char digest[SHA256_BYTES];
+
+    sha256_end(s, digest);
+    hex_text(out, digest, sizeof digest);
+}
+
+void sha256_hex(char out[SHA256_HEX + 1], wend_str text)
+{
+    struct sha256 s;
+
+    sha256_init(&s);
+    sha256_add(&s, text.ptr, text.len);
+    sha256_end_hex(&s, out);
+}
+
 uint64_t mix64(uint64_t before, const void *p, size_t len)
 {
     const unsigned char *at = p;

@@ -19,7 +19,6 @@ enum { NOTE_BYTES = 64, SEQ_DIGITS = 10, CHECK_DIGITS = 15 };
 static void line_of(const char *store, const struct note *note,
                     char line[NOTE_BYTES + 1])
 {
-    unsigned char digest[SHA256_BYTES];
     char hex[SHA256_HEX + 1];
     struct sha256 s;
     int len = snprintf(line, NOTE_BYTES + 1, "%-*.*s %*lld ", RUN_ID_LEN,
@@ -28,8 +27,7 @@ static void line_of(const char *store, const struct note *note,
     sha256_init(&s);
     sha256_add(&s, store, strlen(store));
     sha256_add(&s, line, (size_t)len);
-    sha256_end(&s, digest);
-    hex_text(hex, digest, sizeof digest);
+    sha256_end_hex(&s, hex);
     snprintf(line + len, (size_t)(NOTE_BYTES + 1 - len), "%.*s\n", CHECK_DIGITS,
              hex);
 }

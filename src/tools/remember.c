@@ -18,7 +18,7 @@
 #include "store/store.h"
 #include "tools/tools.h"
 
-enum { WORDS_MAX = 16, NAME_BYTES = 12 };
+enum { WORDS_MAX = 16, NAME_DIGITS = 12 };
 
 /* Lengths, so that no name can look like two. */
 static void put_space(struct buf *b, const wend_call *call)
@@ -51,15 +51,10 @@ static void put_old_space(struct buf *b, const wend_call *call)
 /* The same text has the same name, so that it is kept once. */
 static wend_str name_of(struct arena *a, wend_str text)
 {
-    unsigned char digest[SHA256_BYTES];
-    char name[2 * NAME_BYTES / 2 + 1];
-    struct sha256 sha;
+    char hex[SHA256_HEX + 1];
 
-    sha256_init(&sha);
-    sha256_add(&sha, text.ptr, text.len);
-    sha256_end(&sha, digest);
-    hex_text(name, digest, NAME_BYTES / 2);
-    return arena_str(a, str_of(name));
+    sha256_hex(hex, text);
+    return arena_str(a, (wend_str){hex, NAME_DIGITS});
 }
 
 static wend_status check_fact(struct tool_job *j, wend_str text, wend_str name)

@@ -32,8 +32,6 @@ static wend_str keep(struct timeline *t, wend_str s)
 static void keep_detail(struct timeline *t, const wend_event *ev, wend_str s,
                         struct detail *out)
 {
-    unsigned char digest[SHA256_BYTES];
-    struct sha256 sum;
 
     *out = (struct detail){.bytes = s.len, .seq = ev->seq};
     if (!s.ptr)
@@ -45,10 +43,7 @@ static void keep_detail(struct timeline *t, const wend_event *ev, wend_str s,
         arena_str(&t->arena, (wend_str){s.ptr, utf8_cut(s, t->detail_max)});
     if (s.len <= STRING_INLINE_MAX)
         return;
-    sha256_init(&sum);
-    sha256_add(&sum, s.ptr, s.len);
-    sha256_end(&sum, digest);
-    hex_text(out->hash, digest, sizeof digest);
+    sha256_hex(out->hash, s);
 }
 
 size_t timeline_detail_max(const struct timeline *t)

@@ -12,17 +12,6 @@
 #include "base/limits.h"
 #include "base/utf8.h"
 
-static void hash_text(wend_str text, char hash[SHA256_HEX + 1])
-{
-    unsigned char digest[SHA256_BYTES];
-    struct sha256 sha;
-
-    sha256_init(&sha);
-    sha256_add(&sha, text.ptr, text.len);
-    sha256_end(&sha, digest);
-    hex_text(hash, digest, sizeof digest);
-}
-
 const struct event_blob *event_blob_add(struct event_blobs *blobs,
                                         wend_str text)
 {
@@ -30,7 +19,7 @@ const struct event_blob *event_blob_add(struct event_blobs *blobs,
 
     if (!blob)
         return NULL;
-    hash_text(text, blob->hash);
+    sha256_hex(blob->hash, text);
     blob->text = text;
     blob->next = blobs->first;
     blobs->first = blob;
@@ -48,7 +37,7 @@ static void put_blob(struct buf *b, wend_str text, struct event_blobs *blobs)
         return;
     }
     if (!blob)
-        hash_text(text, hash);
+        sha256_hex(hash, text);
     json_open(b, NULL, '{');
     json_add_str(b, "blob", str_of(blob ? blob->hash : hash));
     json_add_i64(b, "bytes", (int64_t)text.len);

@@ -62,6 +62,24 @@ static void say_status(struct program *p, int status)
 
 static void on_gone(struct program *p, const struct super_report *r)
 {
+    static const struct {
+        enum proc_how how;
+        const char *text;
+    } ends[] = {
+        [SUPER_STOPPED] = {PROC_STOPPED, "stopped"},
+        [SUPER_DEADLINE] = {PROC_DEADLINE,
+                            "it ran until its deadline and was stopped"},
+        [SUPER_TASKS] = {PROC_CROWD,
+                         "it started too many processes or threads and was "
+                         "killed (its limit: tasks)"},
+        [SUPER_MEMORY] = {PROC_MEMORY,
+                          "it used too much memory, with all that it started, "
+                          "and was killed (its limit: memory)"},
+        [SUPER_DISK] = {PROC_DISK,
+                        "it wrote too much to disk, with all that it started, "
+                        "and was killed (its limit: disk)"},
+    };
+    unsigned why = (unsigned)r->b;
     char text[120];
 
     if (p->over) {
@@ -69,22 +87,8 @@ static void on_gone(struct program *p, const struct super_report *r)
                  "it wrote more than %zu bytes to standard %s and was killed",
                  p->bytes_max, p->over == 1 ? "output" : "error");
         say(p, PROC_OUTPUT, 0, text);
-    } else if (r->b == SUPER_STOPPED) {
-        say(p, PROC_STOPPED, 0, "stopped");
-    } else if (r->b == SUPER_TASKS) {
-        say(p, PROC_CROWD, 0,
-            "it started too many processes or threads and was killed "
-            "(its limit: tasks)");
-    } else if (r->b == SUPER_MEMORY) {
-        say(p, PROC_MEMORY, 0,
-            "it used too much memory, with all that it started, and was "
-            "killed (its limit: memory)");
-    } else if (r->b == SUPER_DISK) {
-        say(p, PROC_DISK, 0,
-            "it wrote too much to disk, with all that it started, and was "
-            "killed (its limit: disk)");
-    } else if (r->b == SUPER_DEADLINE) {
-        say(p, PROC_DEADLINE, 0, "it ran until its deadline and was stopped");
+    } else if (why < sizeof ends / sizeof *ends && ends[why].text) {
+        say(p, ends[why].how, 0, ends[why].text);
     } else {
         say_status(p, r->a);
     }

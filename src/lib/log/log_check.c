@@ -36,14 +36,9 @@ void log_check_free(struct log_check *c)
 
 bool log_blob_fits(wend_str hash, wend_str text)
 {
-    unsigned char digest[SHA256_BYTES];
     char hex[SHA256_HEX + 1];
-    struct sha256 s;
 
-    sha256_init(&s);
-    sha256_add(&s, text.ptr, text.len);
-    sha256_end(&s, digest);
-    hex_text(hex, digest, sizeof digest);
+    sha256_hex(hex, text);
     return str_is(hash, hex);
 }
 

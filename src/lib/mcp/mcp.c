@@ -83,15 +83,13 @@ static wend_status check(const wend_agent *a, const wend_mcp_options *o,
 
 static void key_of(const struct mcp_server *s, struct pin_key *k)
 {
-    unsigned char digest[SHA256_BYTES];
     struct sha256 h;
 
     sha256_init(&h);
     sha256_add(&h, s->url.ptr, s->url.len);
     for (size_t i = 0; s->command[i]; i++)
         sha256_add(&h, s->command[i], strlen(s->command[i]) + 1);
-    sha256_end(&h, digest);
-    hex_text(k->identity, digest, sizeof digest);
+    sha256_end_hex(&h, k->identity);
     k->name = s->name;
 }
 

@@ -21,7 +21,6 @@ static const char space[] = "plan/cache";
 static void key_of(const struct plan_action *a, wend_str params,
                    char out[SHA256_HEX + 1])
 {
-    unsigned char digest[SHA256_BYTES];
     struct sha256 sha;
     uint64_t head[2] = {(uint64_t)a->type, a->target.len};
 
@@ -29,8 +28,7 @@ static void key_of(const struct plan_action *a, wend_str params,
     sha256_add(&sha, (const char *)head, sizeof head);
     sha256_add(&sha, a->target.ptr, a->target.len);
     sha256_add(&sha, params.ptr, params.len);
-    sha256_end(&sha, digest);
-    hex_text(out, digest, sizeof digest);
+    sha256_end_hex(&sha, out);
 }
 
 /* ---- What a fact says ---------------------------------------------------- */

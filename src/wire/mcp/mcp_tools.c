@@ -184,7 +184,6 @@ static bool hash_list(struct mcp *m, char out[SHA256_HEX + 1])
 {
     const struct mcp_tool **sorted =
         mem_alloc(m->mem, (m->list_count + 1) * sizeof *sorted);
-    unsigned char digest[SHA256_BYTES];
     struct sha256 h;
     size_t n = 0;
 
@@ -200,8 +199,7 @@ static bool hash_list(struct mcp *m, char out[SHA256_HEX + 1])
         hash_str(&h, sorted[i]->schema_all);
         hash_str(&h, sorted[i]->annotations);
     }
-    sha256_end(&h, digest);
-    hex_text(out, digest, sizeof digest);
+    sha256_end_hex(&h, out);
     mem_free(m->mem, sorted);
     return true;
 }
@@ -240,19 +238,14 @@ static bool fits(char c)
 
 void mcp_tool_name(struct buf *out, wend_str server, wend_str tool)
 {
-    unsigned char digest[SHA256_BYTES];
     char hex[SHA256_HEX + 1];
-    struct sha256 h;
     size_t room;
 
     buf_str(out, server);
     buf_char(out, '.');
     room = SERVER_TOOL_MAX - (server.len + 1);
     if (tool.len > room) {
-        sha256_init(&h);
-        sha256_add(&h, tool.ptr, tool.len);
-        sha256_end(&h, digest);
-        hex_text(hex, digest, sizeof digest);
+        sha256_hex(hex, tool);
         tool.len = room - HASH_SHOWN - 1;
     } else {
         hex[0] = 0;
