@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "host/path.h"
 
 enum { READ_BYTES = 64 << 10 };
 
@@ -109,7 +110,7 @@ wend_status file_dir_new(const char *path, wend_error *err)
         return fail(err, WEND_E_IO, "cannot open the directory %s: %s", path,
                     strerror(errno));
     while (empty && (entry = readdir(dir)))
-        empty = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
+        empty = path_is_dots(entry->d_name);
     closedir(dir);
     return empty ? WEND_OK
                  : fail(err, WEND_E_EXISTS, "the directory %s is not empty",

@@ -213,8 +213,7 @@ static bool near_entry(int root_fd, const char *dir, wend_str name,
     for (int i = 0; d && i < NEAR_ENTRIES_MAX && (e = readdir(d)); i++) {
         names[1] = e->d_name;
         there |= str_is(name, e->d_name);
-        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
-            str_near(name, names, 2) != e->d_name)
+        if (path_is_dots(e->d_name) || str_near(name, names, 2) != e->d_name)
             continue;
         snprintf(best, NAME_MAX + 1, "%s", e->d_name);
         names[0] = best;
@@ -307,6 +306,11 @@ wend_status path_linked(wend_error *err, int root_fd, struct relative *r,
 }
 
 /* ---- Public -------------------------------------------------------------- */
+
+bool path_is_dots(const char *name)
+{
+    return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
+}
 
 int path_root(const char *dir, wend_error *err)
 {

@@ -105,18 +105,13 @@ static void writing_end(struct writing *w)
 
 /* ---- Writing ------------------------------------------------------------- */
 
-static bool is_dots(const char *name)
-{
-    return !strcmp(name, ".") || !strcmp(name, "..");
-}
-
 /* Opens the directory `path`, whose last component is `name` in `parent`,
  * and makes it if it is missing. */
 static int enter(int root_fd, const char *path, int parent, const char *name)
 {
     int fd = path_beneath(root_fd, path, O_PATH | O_DIRECTORY, 0);
 
-    if (fd != -ENOENT || is_dots(name))
+    if (fd != -ENOENT || path_is_dots(name))
         return fd;
     if (mkdirat(parent, name, 0777) && errno != EEXIST)
         return -errno;
@@ -341,7 +336,7 @@ static const char *file_name(const struct relative *r)
     const char *slash = strrchr(r->text, '/');
     const char *name = slash ? slash + 1 : r->text;
 
-    return *name && !is_dots(name) ? name : NULL;
+    return *name && !path_is_dots(name) ? name : NULL;
 }
 
 /* ---- Public -------------------------------------------------------------- */

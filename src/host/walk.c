@@ -77,18 +77,13 @@ static int by_path(const void *a, const void *b)
     return c - d;
 }
 
-static bool is_dots(const char *name)
-{
-    return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
-}
-
 static wend_status read_level(struct walk *w, struct level *l, DIR *d)
 {
     const struct dirent *e;
     struct item item;
 
     while ((e = readdir(d))) { /* each stream belongs to one thread */
-        if (is_dots(e->d_name))
+        if (path_is_dots(e->d_name))
             continue;
         if (w->entries == WALK_ENTRIES_MAX) {
             w->gaps.too_many = true;

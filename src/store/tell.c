@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/options.h"
 #include "base/utf8.h"
+#include "store/queue.h"
 #include "store/store.h"
 
 static const char *const whats[] = {
@@ -117,14 +118,6 @@ static bool is_over(wend_store *store, const char *id)
            st.ended_us;
 }
 
-static int64_t clock_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* The owner may hear it and leave between two looks: the fate is looked at
  * last. */
 static wend_status look(wend_store *store, const char *id, int64_t request,
@@ -146,7 +139,7 @@ wend_status wend_store_tell_wait(wend_store *store, const char *id,
         [FATE_LATE] = WEND_TOLD_LATE,
     };
     const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000};
-    int64_t until_ms = clock_ms() + timeout_ms, posted = 0;
+    int64_t until_us = queue_now_us() + timeout_ms * INT64_C(1000), posted = 0;
     enum store_fate fate = FATE_WAITS;
     wend_request r;
     bool owned;
@@ -166,7 +159,7 @@ wend_status wend_store_tell_wait(wend_store *store, const char *id,
     while (s == WEND_OK) {
         s = look(store, id, posted, &owned, &fate, err);
         if (s != WEND_OK || fate != FATE_WAITS || !owned ||
-            clock_ms() >= until_ms)
+            queue_now_us() >= until_us)
             break;
         nanosleep(&pause, NULL);
     }

@@ -9,7 +9,6 @@
 #include "tools/tools.h"
 
 enum {
-    NOTE_BYTES = 512,       /* kept free for notes */
     STEPS_MAX = 2000000000, /* of matching, some seconds */
 };
 
@@ -50,11 +49,8 @@ static bool put_path(struct globbing *g, const struct walk_entry *e)
         return false;
     tool_put_name(g->out, e->path);
     buf_cstr(g->out, g->dirs ? "/\n" : "\n");
-    if (!g->out->failed && g->out->len > OUTPUT_BYTES_MAX - NOTE_BYTES) {
-        g->out->len = before;
-        g->out->ptr[before] = 0;
+    if (!tool_fits(g->out, before))
         return false;
-    }
     g->shown++;
     return true;
 }

@@ -20,7 +20,6 @@
 #include "tools/tools.h"
 
 enum {
-    NOTE_BYTES = 512,        /* kept free for notes */
     FIRST_BYTES = 32 << 10,  /* with a NUL in them a file is binary */
     BLOCK_BYTES = 256 << 10, /* read at once after these */
     LINE_SHOWN_MAX = 400,    /* bytes of a line */
@@ -127,12 +126,10 @@ static void put_cut(struct buf *out, wend_str line, size_t match)
 /* Takes back what came after `before` if that is too much. */
 static bool fits(struct grep *g, size_t before)
 {
-    if (g->out->failed || g->out->len <= OUTPUT_BYTES_MAX - NOTE_BYTES)
-        return true;
-    g->out->len = before;
-    g->out->ptr[before] = 0;
-    g->full = true;
-    return false;
+    bool fit = tool_fits(g->out, before);
+
+    g->full |= !fit;
+    return fit;
 }
 
 /* False when no more fits. */

@@ -12,7 +12,7 @@
 #include "host/walk.h"
 #include "tools/tools.h"
 
-enum { PATH_SHOWN_MAX = 200 };
+enum { PATH_SHOWN_MAX = 200, NOTES_BYTES = 512 };
 
 static wend_status read_str(const struct tool_arg *a, const struct json *v,
                             wend_error *err)
@@ -83,6 +83,15 @@ wend_status tool_canceled(const wend_call *call, wend_error *err)
 {
     return call && wend_call_canceled(call) ? fail(err, WEND_E_BUSY, "canceled")
                                             : WEND_OK;
+}
+
+bool tool_fits(struct buf *out, size_t before)
+{
+    if (out->failed || out->len <= OUTPUT_BYTES_MAX - NOTES_BYTES)
+        return true;
+    out->len = before;
+    out->ptr[before] = 0;
+    return false;
 }
 
 int tool_shown(wend_str path)

@@ -109,7 +109,7 @@ static wend_status collect(struct listing *l, DIR *d, size_t *count,
         errno = 0;
         do
             e = readdir(d); /* each stream belongs to one thread */
-        while (e && (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")));
+        while (e && path_is_dots(e->d_name));
         if (!e)
             break;
         if (*count == SCAN_ENTRIES_MAX) {

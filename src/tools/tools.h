@@ -199,6 +199,8 @@ wend_status tool_keep(struct tool_job *j, wend_call *call,
 wend_status tool_end(struct tool_job *j, wend_call *call, wend_status s);
 /* The same where the answer comes later unless s is a failure. */
 wend_status tool_leave(struct tool_job *j, wend_call *call, wend_status s);
+/* Takes back what was added since `before` if notes would not fit any more. */
+bool tool_fits(struct buf *out, size_t before);
 /* WEND_E_BUSY once the call is canceled; it may be NULL. */
 wend_status tool_canceled(const wend_call *call, wend_error *err);
 /* How many bytes of a path a message repeats, for %.*s. */

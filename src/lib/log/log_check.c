@@ -259,15 +259,13 @@ wend_status log_owner(wend_store *store, wend_str run, int64_t seq,
     utf8_fmt(owner, RUN_ID_LEN + 1, "%.*s", (int)run.len, run.ptr);
     do {
         struct arena a = {.mem = &store->mem};
-        wend_list_options o = {.size = sizeof o, .run = owner, .limit = 1};
-        wend_run_info *info;
-        size_t count = 0;
+        wend_run_info *info = NULL;
 
         below = state.first;
         s = store->ops->state(store, str_of(owner), &state, err);
         if (s == WEND_OK && seq < state.first && state.first < below)
-            s = store->ops->list(store, &o, &a, &info, &count, err);
-        if (s == WEND_OK && count && run_id_valid(info->parent))
+            s = store_info(store, owner, &a, &info, err);
+        if (s == WEND_OK && info && run_id_valid(info->parent))
             memcpy(owner, info->parent.ptr, RUN_ID_LEN);
         else
             below = 0;
