@@ -77,14 +77,14 @@ void table_remove(struct table *t, struct node *n)
     t->count--;
 }
 
-void *set_get(const struct set *s, wend_str name)
+void *name_set_get(const struct name_set *s, wend_str name)
 {
     return table_get(&s->table, name, s->size);
 }
 
-void *set_put(struct set *s, wend_str name)
+void *name_set_put(struct name_set *s, wend_str name)
 {
-    struct node *n = set_get(s, name);
+    struct node *n = name_set_get(s, name);
 
     assert(s->size >= sizeof *n);
     if (n || !table_room(&s->table, s->arena.mem))
@@ -97,16 +97,16 @@ void *set_put(struct set *s, wend_str name)
     return n;
 }
 
-const char *set_name(const struct set *s, const void *member)
+const char *name_set_name(const struct name_set *s, const void *member)
 {
     return (const char *)member + s->size;
 }
 
-void set_free(struct set *s)
+void name_set_free(struct name_set *s)
 {
     const struct mem *m = s->arena.mem;
 
     mem_free(m, s->table.slots);
     arena_free(&s->arena);
-    *s = (struct set){.arena.mem = m, .size = s->size};
+    *s = (struct name_set){.arena.mem = m, .size = s->size};
 }

@@ -31,17 +31,18 @@ void table_remove(struct table *t, struct node *n);
 
 /* A set of names. A member begins with a node and has `size` bytes, which are
  * zero at first; its name stands behind them. */
-struct set {
+struct name_set {
     struct arena arena; /* set its mem */
     struct table table;
     size_t size;
 };
 
-void *set_get(const struct set *s, wend_str name); /* NULL if there is none */
+void *name_set_get(const struct name_set *s,
+                   wend_str name); /* NULL if there is none */
 /* The member of that name, which is made if there is none. NULL: out of
  * memory. */
-void *set_put(struct set *s, wend_str name);
-const char *set_name(const struct set *s, const void *member);
-void set_free(struct set *s); /* can be used again */
+void *name_set_put(struct name_set *s, wend_str name);
+const char *name_set_name(const struct name_set *s, const void *member);
+void name_set_free(struct name_set *s); /* can be used again */
 
 #endif

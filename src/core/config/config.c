@@ -392,8 +392,8 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
                             &c->schema_wrong);
     s = tools_read(json_get(j, "tools"), a, &c->tools, &c->tools_count, err);
     if (s == WEND_OK)
-        s = tools_read(json_get(j, "endpoints"), a, &c->ends, &c->ends_count,
-                       err);
+        s = tools_read(json_get(j, "endpoints"), a, &c->endpoints,
+                       &c->endpoints_count, err);
     if (s == WEND_OK)
         planner_read(json_str(json_get(j, "planner")), a, c);
     if (s == WEND_OK)
@@ -420,9 +420,9 @@ bool is_plan_tool(const struct config *c, wend_str name)
     return c->plan_tool && str_eq(c->plan_tool->name, name);
 }
 
-const struct tool *config_end(const struct config *c, wend_str name)
+const struct tool *config_endpoint(const struct config *c, wend_str name)
 {
-    return named(c->ends, c->ends_count, name);
+    return named(c->endpoints, c->endpoints_count, name);
 }
 
 uint32_t config_model(const struct config *c, wend_str name)

@@ -148,8 +148,8 @@ struct config {
     const struct tool *tools; /* sorted by name */
     size_t tools_count;
     const struct tool
-        *ends; /* of relics, for plans: the same, RELIC.ENDPOINT */
-    size_t ends_count;
+        *endpoints; /* of relics, for plans: the same, RELIC.ENDPOINT */
+    size_t endpoints_count;
     struct restraint own; /* its policy */
     enum unknown on_unknown;
     enum eager eager;
@@ -198,7 +198,7 @@ bool is_plan_tool(const struct config *c, wend_str name);
 /* The index of a model by name or spec; 0: the run's own, also named `default`.
  * models_count: there is none. */
 uint32_t config_model(const struct config *c, wend_str name);
-const struct tool *config_end(const struct config *c, wend_str name);
+const struct tool *config_endpoint(const struct config *c, wend_str name);
 /* The child of that name; NULL if there is none. */
 const struct child_config *config_child(const struct config *c, wend_str name);
 bool tool_name_ok(wend_str name); /* [A-Za-z0-9_.-], 1 to TOOL_NAME_MAX */

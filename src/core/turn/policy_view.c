@@ -171,9 +171,10 @@ static const struct tool *program(const struct config *c, bool exposed)
 {
     const struct restraint *own = &c->own;
 
-    for (size_t i = 0; i < c->tools_count + c->ends_count; i++) {
-        const struct tool *t =
-            i < c->tools_count ? &c->tools[i] : &c->ends[i - c->tools_count];
+    for (size_t i = 0; i < c->tools_count + c->endpoints_count; i++) {
+        const struct tool *t = i < c->tools_count
+                                   ? &c->tools[i]
+                                   : &c->endpoints[i - c->tools_count];
         size_t k = 0;
 
         while (k < own->rules_count && (own->rules[k].subject.ptr ||

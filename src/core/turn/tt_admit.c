@@ -110,8 +110,8 @@ static void admit_call(struct tt *x, const struct call *c, bool relic,
     const struct config *config = x->t->config;
 
     *a = (struct admission){
-        .tool =
-            relic ? config_end(config, c->name) : config_tool(config, c->name),
+        .tool = relic ? config_endpoint(config, c->name)
+                      : config_tool(config, c->name),
     };
     if (a->tool) {
         admit_known(x, c, a);

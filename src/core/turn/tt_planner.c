@@ -66,7 +66,7 @@ static bool knows(void *ctx, const struct plan_action *a, struct buf *hint)
     if (a->type == ACTION_LLM)
         return knows_model(c, a->target);
     if (a->type == ACTION_RELIC)
-        return config_end(c, a->target);
+        return config_endpoint(c, a->target);
     if (a->type != ACTION_TOOL)
         return a->type == ACTION_AGENT && knows_agent(c, a->target);
     if (tool && tool != c->plan_tool && !tool->child)

@@ -62,7 +62,7 @@ const struct tool *turn_action_tool(const struct turn *t, uint32_t action)
     const struct plan_action *a = t->plan.plan->actions[action];
 
     if (a->type == ACTION_RELIC)
-        return config_end(t->config, a->target);
+        return config_endpoint(t->config, a->target);
     return a->type == ACTION_TOOL ? config_tool(t->config, a->target) : NULL;
 }
 

@@ -265,7 +265,7 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
         a->next->prev = &a->next;
     rt->agents = a;
     a->arena.mem = a->rest_json.mem = a->relics_json.mem = &a->mem;
-    a->tools.json.mem = a->ends.json.mem = &a->mem;
+    a->tools.json.mem = a->endpoints.json.mem = &a->mem;
     a->name = clean(a, o->name ? o->name : "agent");
     a->sandbox_off = o->sandbox_off;
     a->memory_user = o->memory_user;
@@ -308,7 +308,7 @@ void agent_detach(wend_agent *a)
         kept_unref(t->kept);
     }
     buf_free(&a->tools.json);
-    buf_free(&a->ends.json);
+    buf_free(&a->endpoints.json);
     buf_free(&a->relics_json);
     buf_free(&a->rest_json);
     arena_free(&a->arena);
@@ -359,9 +359,9 @@ struct agent_tool *agent_tool(const wend_agent *a, wend_str name)
     return named(&a->tools, name);
 }
 
-struct agent_tool *relic_end(const wend_agent *a, wend_str target)
+struct agent_tool *relic_endpoint(const wend_agent *a, wend_str target)
 {
-    return named(&a->ends, target);
+    return named(&a->endpoints, target);
 }
 
 static wend_status check_tool(const struct tool_set *set,
@@ -444,7 +444,7 @@ static wend_status put_tool(struct buf *b, const wend_tool_options *t,
 wend_status agent_add(wend_agent *a, const wend_tool_options *t,
                       const struct tool_kind *kind, wend_error *err)
 {
-    struct tool_set *set = kind->of_relic ? &a->ends : &a->tools;
+    struct tool_set *set = kind->of_relic ? &a->endpoints : &a->tools;
     wend_status s = check_tool(set, t, err);
     size_t len = set->json.len;
     struct agent_tool *tool;
@@ -524,9 +524,9 @@ wend_status agent_config(wend_agent *a, unsigned mode, wend_error *err)
     if (mode & RUN_PLANS)
         planner_put_tool(a, &b);
     buf_char(&b, ']');
-    if (a->ends.count) {
+    if (a->endpoints.count) {
         buf_cstr(&b, ",\"endpoints\":[");
-        buf_str(&b, buf_view(&a->ends.json));
+        buf_str(&b, buf_view(&a->endpoints.json));
         buf_cstr(&b, "],\"relics\":[");
         buf_str(&b, buf_view(&a->relics_json));
         buf_char(&b, ']');

@@ -67,9 +67,9 @@ struct wend_agent {
     struct web_env web;     /* the same with what else the options say */
     wend_ev_limits limits;
     struct tool_set tools;
-    struct tool_set ends;   /* of relics, for plans; no model sees them */
-    struct buf relics_json; /* what is needed to make them again */
-    struct buf rest_json;   /* the other members of the config */
+    struct tool_set endpoints; /* of relics, for plans; no model sees them */
+    struct buf relics_json;    /* what is needed to make them again */
+    struct buf rest_json;      /* the other members of the config */
     struct config *configs[RUN_MODES]; /* parsed on first use */
     struct driver *driver;
     wend_str keys[KEYS_MAX]; /* of its models' providers, and what its tools
@@ -98,7 +98,7 @@ wend_status agent_config(wend_agent *a, unsigned mode, wend_error *err);
 void agent_changed(wend_agent *a); /* runs keep the config they have */
 struct agent_tool *agent_tool(const wend_agent *a, wend_str name);
 /* relic.endpoint; NULL if there is none. */
-struct agent_tool *relic_end(const wend_agent *a, wend_str target);
+struct agent_tool *relic_endpoint(const wend_agent *a, wend_str target);
 /* `"key":"value"`, the value of a host made valid. */
 void agent_put(struct buf *b, const char *key, const char *value);
 /* Where a tool comes from. */

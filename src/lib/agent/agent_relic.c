@@ -45,7 +45,7 @@ static wend_status add_kv(wend_agent *a, const struct relic_manifest *m,
     static const struct {
         wend_tool_fn fn;
         wend_class call_class;
-    } ends[RELIC_KV_ENDS] = {
+    } endpoints[RELIC_KV_ENDPOINTS] = {
         [RELIC_KV_PUT] = {relic_kv_put, WEND_CLASS_IDEMPOTENT},
         [RELIC_KV_GET] = {relic_kv_get, WEND_CLASS_READ},
         [RELIC_KV_DELETE] = {relic_kv_delete, WEND_CLASS_IDEMPOTENT},
@@ -57,13 +57,14 @@ static wend_status add_kv(wend_agent *a, const struct relic_manifest *m,
 
     if (kv)
         *kv = (struct relic_kv){.name = m->name, .ttl_ms = m->ttl_ms};
-    for (int i = 0; s == WEND_OK && i < RELIC_KV_ENDS; i++) {
-        wend_tool_options t = {.call_class = ends[i].call_class,
+    for (int i = 0; s == WEND_OK && i < RELIC_KV_ENDPOINTS; i++) {
+        wend_tool_options t = {.call_class = endpoints[i].call_class,
                                .subject = "key",
-                               .fn = ends[i].fn,
+                               .fn = endpoints[i].fn,
                                .ctx = kv};
 
-        s = relic_add_end(a, m->name, str_of(relic_kv_ends[i]), &t, &kind, err);
+        s = relic_add_end(a, m->name, str_of(relic_kv_endpoints[i]), &t, &kind,
+                          err);
     }
     return s;
 }
@@ -72,7 +73,7 @@ static wend_status add_kv(wend_agent *a, const struct relic_manifest *m,
 
 static bool is_there(const wend_agent *a, wend_str relic)
 {
-    for (const struct agent_tool *t = a->ends.first; t; t = t->next)
+    for (const struct agent_tool *t = a->endpoints.first; t; t = t->next)
         if (t->name.len > relic.len && t->name.ptr[relic.len] == '.' &&
             !memcmp(t->name.ptr, relic.ptr, relic.len))
             return true;
@@ -133,7 +134,7 @@ static void cut(struct buf *b, size_t len)
 /* If it fails the agent is as it was. */
 static wend_status add(wend_agent *a, struct relic_adding *x)
 {
-    struct tool_set before = a->ends;
+    struct tool_set before = a->endpoints;
     size_t len = a->relics_json.len;
     wend_status s = add_kind(a, x);
 
@@ -144,9 +145,9 @@ static wend_status add(wend_agent *a, struct relic_adding *x)
     if (s == WEND_OK)
         return s;
     cut(&a->relics_json, len);
-    cut(&a->ends.json, before.json.len);
-    a->ends.first = before.first;
-    a->ends.count = before.count;
+    cut(&a->endpoints.json, before.json.len);
+    a->endpoints.first = before.first;
+    a->endpoints.count = before.count;
     agent_changed(a);
     return s;
 }

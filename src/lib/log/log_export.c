@@ -29,11 +29,11 @@ struct export
     void *ctx;
     struct buf out;
     wend_status status;
-    struct set members; /* by id */
+    struct name_set members; /* by id */
     struct member *first, *last;
     /* Of the run: */
     struct log_check check;
-    struct set blobs; /* that were written */
+    struct name_set blobs; /* that were written */
 };
 
 /* False: there is no memory. */
@@ -41,9 +41,9 @@ static bool add_member(struct export *x, wend_str id)
 {
     struct member *m;
 
-    if (set_get(&x->members, id))
+    if (name_set_get(&x->members, id))
         return true;
-    m = set_put(&x->members, id);
+    m = name_set_put(&x->members, id);
     if (!m)
         return false;
     if (x->last)
@@ -72,9 +72,9 @@ static wend_status on_blob(void *ctx, wend_str hash, struct arena *a,
     struct export *x = ctx;
     wend_status s = log_blob(x->store, hash, a, text);
 
-    if (s != WEND_OK || set_get(&x->blobs, hash))
+    if (s != WEND_OK || name_set_get(&x->blobs, hash))
         return s;
-    if (!set_put(&x->blobs, hash))
+    if (!name_set_put(&x->blobs, hash))
         return WEND_E_NOMEM;
     json_open(&x->out, NULL, '{');
     json_add_str(&x->out, "blob", hash);
@@ -177,7 +177,7 @@ static wend_status export_family(struct export *x, wend_error *err)
     for (const struct member *of = x->first; s == WEND_OK && of;
          of = of->next) {
         x->check = (struct log_check){
-            .run = str_of(set_name(&x->members, of)),
+            .run = str_of(name_set_name(&x->members, of)),
             .blob = on_blob,
             .blob_ctx = x,
             .arena = {.mem = &x->store->mem},
@@ -186,7 +186,7 @@ static wend_status export_family(struct export *x, wend_error *err)
         if (s == WEND_E_NOTFOUND && of != x->first)
             s = WEND_OK;
         log_check_free(&x->check);
-        set_free(&x->blobs);
+        name_set_free(&x->blobs);
     }
     return s;
 }
@@ -216,7 +216,7 @@ wend_status wend_store_export(wend_store *store, const char *id, int64_t seq_to,
     x.members.arena.mem = x.blobs.arena.mem = x.out.mem = &store->mem;
     s = add_member(&x, str_of(owner)) ? export_family(&x, err)
                                       : fail_nomem(err);
-    set_free(&x.members);
+    name_set_free(&x.members);
     buf_free(&x.out);
     if (s == WEND_OK)
         fail_clear(err); /* a child that is gone was looked up in vain */

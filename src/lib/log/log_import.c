@@ -114,7 +114,7 @@ static wend_status check_parent(struct import *m)
 
     if (!parent->ptr)
         return WEND_OK;
-    if (set_get(&m->members, *parent)) {
+    if (name_set_get(&m->members, *parent)) {
         snprintf(id, sizeof id, "%.*s", (int)parent->len, parent->ptr);
         s = store_info(m->store, id, &m->arena, &info, m->err);
     }
@@ -214,7 +214,7 @@ static wend_status look_first(struct import *m)
 {
     wend_status s = import_look(m);
 
-    return s == WEND_OK && !set_put(&m->members, str_of(m->run))
+    return s == WEND_OK && !name_set_put(&m->members, str_of(m->run))
                ? fail_nomem(m->err)
                : s;
 }
@@ -262,7 +262,7 @@ wend_status wend_store_import_from(wend_store *store, wend_read_fn read,
         s = each_run(&m, store_run);
     import_forget(&m);
     arena_free(&m.lists);
-    set_free(&m.members);
+    name_set_free(&m.members);
     log_source_free(&m.source);
     if (s == WEND_OK)
         fail_clear(err); /* runs that are new were looked up in vain */

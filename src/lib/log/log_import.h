@@ -36,15 +36,15 @@ struct import {
     wend_import_fn fn;
     void *ctx;
     wend_error *err;
-    struct set members; /* the runs of the file */
+    struct name_set members; /* the runs of the file */
     /* Of the run: */
     struct arena arena, lists; /* lists: of birth */
     struct log_check check;
     char run[RUN_ID_LEN + 1];
-    struct log_line item; /* the newest event or pack, until the next */
-    size_t count;         /* of both so far */
-    bool over;            /* its last line was read */
-    struct set blobs;     /* struct blob_line, by hash */
+    struct log_line item;  /* the newest event or pack, until the next */
+    size_t count;          /* of both so far */
+    bool over;             /* its last line was read */
+    struct name_set blobs; /* struct blob_line, by hash */
     struct log_birth birth;
     struct store_summary summary;
     size_t known;        /* items that the store has already */

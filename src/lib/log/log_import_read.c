@@ -31,7 +31,7 @@ void import_forget(struct import *m)
 {
     arena_free(&m->arena);
     log_check_free(&m->check);
-    set_free(&m->blobs);
+    name_set_free(&m->blobs);
     memset(&m->check, 0, sizeof m->check);
     m->arena = m->check.arena = (struct arena){.mem = m->mem};
     m->count = 0;
@@ -60,7 +60,7 @@ static wend_status find_blob(void *ctx, wend_str hash, struct arena *a,
                              wend_str *text)
 {
     struct import *m = ctx;
-    const struct blob_line *b = set_get(&m->blobs, hash);
+    const struct blob_line *b = name_set_get(&m->blobs, hash);
     struct log_source again = {
         .read = m->source.read, .ctx = m->source.ctx, .text.mem = m->mem};
     struct log_line l;
@@ -91,10 +91,10 @@ static wend_status on_blob(struct import *m, const struct log_line *l,
     wend_str text;
     wend_status s;
 
-    if (set_get(&m->blobs, l->hash))
+    if (name_set_get(&m->blobs, l->hash))
         return import_bad(m, "the blob stands there twice");
     s = blob_text(l, &scratch, &text);
-    if (s == WEND_OK && (b = set_put(&m->blobs, l->hash)))
+    if (s == WEND_OK && (b = name_set_put(&m->blobs, l->hash)))
         b->at = at;
     if (s == WEND_E_NOMEM || (s == WEND_OK && !b))
         s = fail_nomem(m->err);

@@ -13,21 +13,21 @@ enum { PAGE = 1000 };
 struct prune {
     wend_store *store;
     int64_t before_us;
-    struct set parents; /* of runs that stay */
-    struct buf ids;     /* of those that go, RUN_ID_LEN + 1 bytes each */
+    struct name_set parents; /* of runs that stay */
+    struct buf ids;          /* of those that go, RUN_ID_LEN + 1 bytes each */
     wend_pruned done;
 };
 
 static bool keep_parent(struct prune *p, wend_str id)
 {
-    return id.len != RUN_ID_LEN || set_put(&p->parents, id);
+    return id.len != RUN_ID_LEN || name_set_put(&p->parents, id);
 }
 
 /* Newest first: whether a run has children that stay is known by now. */
 static bool judge(struct prune *p, const wend_run_info *info)
 {
     bool old = info->ended_us && info->ended_us < p->before_us;
-    bool shared = old && set_get(&p->parents, info->run);
+    bool shared = old && name_set_get(&p->parents, info->run);
 
     p->done.kept += shared;
     if (!old || shared)
@@ -124,7 +124,7 @@ wend_status wend_store_prune(wend_store *store,
         p.done.size = out->size;
         memcpy(out, &p.done, size);
     }
-    set_free(&p.parents);
+    name_set_free(&p.parents);
     buf_free(&p.ids);
     return s;
 }

@@ -33,7 +33,7 @@ wend_str work_name(const struct wend_run *r, const struct effect *fx)
 struct agent_tool *work_tool(const struct wend_run *r, const struct effect *fx)
 {
     return !fx->call && action_of(r, fx)->type == ACTION_RELIC
-               ? relic_end(r->agent, work_name(r, fx))
+               ? relic_endpoint(r->agent, work_name(r, fx))
                : agent_tool(r->agent, work_name(r, fx));
 }
 

@@ -48,10 +48,10 @@ static wend_status check_tool(const struct config *c,
 static wend_status check_relic(const struct config *c,
                                const struct plan_action *a, wend_error *err)
 {
-    if (config_end(c, a->target))
+    if (config_endpoint(c, a->target))
         return WEND_OK;
     return refuse(a, "there is no relic with the endpoint",
-                  nearest_tool(a, c->ends, c->ends_count), err);
+                  nearest_tool(a, c->endpoints, c->endpoints_count), err);
 }
 
 static wend_status check_model(const struct config *c,

@@ -130,7 +130,7 @@ static void put_agents(struct buf *b, const wend_agent *a)
 
 static void put_schema(struct buf *b, const wend_agent *a)
 {
-    buf_fmt(b, "%s%s%s%s", schema_head, a->ends.first ? ",\"relic\"" : "",
+    buf_fmt(b, "%s%s%s%s", schema_head, a->endpoints.first ? ",\"relic\"" : "",
             next_agent(a, NULL) ? ",\"agent\"" : "", schema_rest);
 }
 
@@ -148,7 +148,7 @@ static void put_words(struct buf *b, const wend_agent *a)
         buf_cstr(&text, "]\n");
     }
     put_names(&text, "tool", a->tools.first);
-    put_names(&text, "relic", a->ends.first);
+    put_names(&text, "relic", a->endpoints.first);
     put_agents(&text, a);
     buf_cstr(&text, "An action of type llm asks a model its prompt; its target "
                     "is default.");

@@ -166,7 +166,7 @@ static wend_status check_schemas(const struct fold *f, wend_error *err)
         size_t count;
         uint32_t take; /* that replaces them */
     } rows[] = {{c->tools, c->tools_count, WEND_FORK_TOOLS | WEND_FORK_CONFIG},
-                {c->ends, c->ends_count, WEND_FORK_CONFIG}};
+                {c->endpoints, c->endpoints_count, WEND_FORK_CONFIG}};
 
     if (c->schema_wrong.ptr && !(f->take & WEND_FORK_CONFIG))
         return fail(err, WEND_E_INVAL,

@@ -282,9 +282,9 @@ struct span {
 };
 
 struct blobs {
-    struct set set;   /* struct kept_blob, by hash */
-    size_t at;        /* the first slot with one that is unused */
-    struct buf spans; /* struct span */
+    struct name_set set; /* struct kept_blob, by hash */
+    size_t at;           /* the first slot with one that is unused */
+    struct buf spans;    /* struct span */
 };
 
 static wend_status load_blobs(struct db *db, struct blobs *blobs,
@@ -296,7 +296,7 @@ static wend_status load_blobs(struct db *db, struct blobs *blobs,
         wend_str hash = ask_get_str(&q, 0);
 
         /* Another length is not a hash of ours. */
-        if (hash.len == SHA256_HEX && !set_put(&blobs->set, hash)) {
+        if (hash.len == SHA256_HEX && !name_set_put(&blobs->set, hash)) {
             q.rc = SQLITE_NOMEM;
             break;
         }
@@ -330,7 +330,7 @@ static wend_status mark_used(struct db *db, struct blobs *blobs,
         wend_str rest = ask_get_str(&q, 0), hash;
 
         while (store_blob_next(&rest, &hash)) {
-            struct kept_blob *b = set_get(&blobs->set, hash);
+            struct kept_blob *b = name_set_get(&blobs->set, hash);
 
             if (b)
                 b->used = true;
@@ -366,7 +366,7 @@ static wend_status drop_blobs(struct db *db, struct db_op *op)
     for (size_t i = 0; s == WEND_OK && i < count; i++)
         s = mark_used(db, p->blobs, spans[i], &op->err);
     while (s == WEND_OK && (b = next_unused(p->blobs))) {
-        wend_str hash = str_of(set_name(&p->blobs->set, b));
+        wend_str hash = str_of(name_set_name(&p->blobs->set, b));
 
         s = done(db, op, db_run(db, Q_BLOB_DROP, VALUES(db_str(hash))));
         b->gone = true;
@@ -402,7 +402,7 @@ static wend_status tidy_blobs(struct sqlite_store *s, wend_error *err)
 
     while (status == WEND_OK && next_unused(&blobs))
         status = portion(s, &p, err);
-    set_free(&blobs.set);
+    name_set_free(&blobs.set);
     buf_free(&blobs.spans);
     return status;
 }

@@ -24,7 +24,7 @@ const char *const relic_methods[RELIC_METHODS + 1] = {
 static const char *const kinds[] = {
     [RELIC_KV] = "kv", [RELIC_HTTP] = "http", [RELIC_MCP] = "mcp", NULL};
 
-const char *const relic_kv_ends[RELIC_KV_ENDS] = {
+const char *const relic_kv_endpoints[RELIC_KV_ENDPOINTS] = {
     [RELIC_KV_PUT] = "put",
     [RELIC_KV_GET] = "get",
     [RELIC_KV_DELETE] = "delete",
@@ -376,11 +376,11 @@ bool relic_has(const struct relic_manifest *m, wend_str endpoint,
         if (str_nearer(endpoint, m->endpoints[i].name, &best))
             *near = m->endpoints[i].name;
     }
-    for (size_t i = 0; m->kind == RELIC_KV && i < RELIC_KV_ENDS; i++) {
-        if (str_is(endpoint, relic_kv_ends[i]))
+    for (size_t i = 0; m->kind == RELIC_KV && i < RELIC_KV_ENDPOINTS; i++) {
+        if (str_is(endpoint, relic_kv_endpoints[i]))
             return true;
-        if (str_nearer(endpoint, str_of(relic_kv_ends[i]), &best))
-            *near = str_of(relic_kv_ends[i]);
+        if (str_nearer(endpoint, str_of(relic_kv_endpoints[i]), &best))
+            *near = str_of(relic_kv_endpoints[i]);
     }
     return false;
 }

@@ -14,9 +14,9 @@ enum relic_kv_end {
     RELIC_KV_PUT,
     RELIC_KV_GET,
     RELIC_KV_DELETE,
-    RELIC_KV_ENDS
+    RELIC_KV_ENDPOINTS
 };
-extern const char *const relic_kv_ends[RELIC_KV_ENDS];
+extern const char *const relic_kv_endpoints[RELIC_KV_ENDPOINTS];
 
 /* A text with places: each part is bytes, and what is put behind them. */
 struct relic_part {
