@@ -267,30 +267,25 @@ static wend_status make_dirs(char *path, wend_error *err)
 static wend_status open_default(enum store_use use, wend_store **out,
                                 wend_error *err)
 {
-    struct mem mem = {0};
-    struct buf path = {.mem = &mem};
+    static const char name[] = "/wend/wend.db";
     const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    char path[STORE_PATH_MAX];
+    int len;
     wend_status s;
 
-    if (data && data[0] == '/') { /* a relative one is to be ignored */
-        buf_cstr(&path, data);
-    } else if (home && home[0] == '/') {
-        buf_cstr(&path, home);
-        buf_cstr(&path, "/.local/share");
-    } else {
+    if (data && data[0] == '/') /* a relative one is to be ignored */
+        len = snprintf(path, sizeof path, "%s%s", data, name);
+    else if (home && home[0] == '/')
+        len = snprintf(path, sizeof path, "%s/.local/share%s", home, name);
+    else
         return fail(err, WEND_E_INVAL,
                     "no place for the store: HOME is not set; set WEND_STORE "
                     "to a path");
-    }
-    buf_cstr(&path, "/wend/wend.db");
-    if (path.failed)
-        s = fail_nomem(err);
-    else
-        s = make_dirs(path.ptr, err);
-    if (s == WEND_OK)
-        s = store_sqlite_open(path.ptr, use, out, err);
-    buf_free(&path);
-    return s;
+    if (len >= STORE_PATH_MAX)
+        return fail(err, WEND_E_INVAL,
+                    "the path of the store is too long; set WEND_STORE");
+    s = make_dirs(path, err);
+    return s == WEND_OK ? store_sqlite_open(path, use, out, err) : s;
 }
 
 /* SQLite's own word means the same: no file of that name is made. */

@@ -85,19 +85,28 @@ static wend_status on_blob(void *ctx, wend_str hash, struct arena *a,
 
 static void put_pack(struct buf *b, const struct store_item *item)
 {
-    buf_fmt(b, "{\"seq\":%lld,\"n\":%lld,\"count\":%lld,\"deltas\":",
-            (long long)item->seq, (long long)item->n, (long long)item->count);
-    buf_str(b, item->body);
+    json_open(b, NULL, '{');
+    json_add_i64(b, "seq", item->seq);
+    json_add_i64(b, "n", item->n);
+    json_add_i64(b, "count", item->count);
+    json_add_raw(b, "deltas", item->body);
     buf_cstr(b, "}\n");
+}
+
+static void add_hash(struct buf *b, const char *key,
+                     const unsigned char hash[SHA256_BYTES])
+{
+    char hex[SHA256_HEX + 1];
+
+    hex_text(hex, hash, SHA256_BYTES);
+    json_add_str(b, key, str_of(hex));
 }
 
 static void put_event(struct buf *b, const struct store_item *item)
 {
-    char hex[SHA256_HEX + 1];
-
-    hex_text(hex, item->hash, sizeof item->hash);
-    buf_fmt(b, "{\"hash\":\"%s\",\"event\":", hex);
-    buf_str(b, item->body);
+    json_open(b, NULL, '{');
+    add_hash(b, "hash", item->hash);
+    json_add_raw(b, "event", item->body);
     buf_cstr(b, "}\n");
 }
 
@@ -135,13 +144,14 @@ static wend_status export_run(struct export *x, wend_error *err)
 {
     struct log_check *c = &x->check;
     struct store_state state;
-    char hex[SHA256_HEX + 1];
     wend_status s = x->store->ops->state(x->store, c->run, &state, err);
 
     if (s != WEND_OK)
         return s;
-    buf_fmt(&x->out, "{\"wend\":\"run/1\",\"run\":\"%.*s\"}\n", (int)c->run.len,
-            c->run.ptr);
+    json_open(&x->out, NULL, '{');
+    json_add_str(&x->out, "wend", STR("run/1"));
+    json_add_str(&x->out, "run", c->run);
+    buf_cstr(&x->out, "}\n");
     s = x->store->ops->read(x->store, c->run,
                             (struct store_place){INT64_MIN, 0}, 0, on_item, x,
                             err);
@@ -157,9 +167,11 @@ static wend_status export_run(struct export *x, wend_error *err)
                     (int)c->run.len, c->run.ptr, (long long)c->seq + 1, c->why);
     if (c->status != WEND_OK)
         return fail_nomem(err);
-    hex_text(hex, c->chain.head, sizeof c->chain.head);
-    buf_fmt(&x->out, "{\"end\":\"%.*s\",\"seq\":%lld,\"head\":\"%s\"}\n",
-            (int)c->run.len, c->run.ptr, (long long)c->seq, hex);
+    json_open(&x->out, NULL, '{');
+    json_add_str(&x->out, "end", c->run);
+    json_add_i64(&x->out, "seq", c->seq);
+    add_hash(&x->out, "head", c->chain.head);
+    buf_cstr(&x->out, "}\n");
     if (x->status == WEND_OK)
         write_out(x, 0);
     if (x->status == WEND_E_NOMEM)

@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,23 +11,20 @@
 #include "base/fail.h"
 #include "store/sqlite/sqlite.h"
 
-enum { CWD_BYTES_MAX = 4096 };
-
 /* So that a change of directory moves nothing, and no name is special. */
-static wend_status path_absolute(const char *path, struct buf *out,
+static wend_status path_absolute(const char *path, char out[STORE_PATH_MAX],
                                  wend_error *err)
 {
-    char cwd[CWD_BYTES_MAX];
+    char cwd[STORE_PATH_MAX] = "";
+    bool relative = path[0] != '/';
 
-    if (path[0] != '/') {
-        if (!getcwd(cwd, sizeof cwd))
-            return fail(err, WEND_E_STORE, "store %s: no current directory: %s",
-                        path, strerror(errno));
-        buf_cstr(out, cwd);
-        buf_char(out, '/');
-    }
-    buf_cstr(out, path);
-    return out->failed ? fail_nomem(err) : WEND_OK;
+    if (relative && !getcwd(cwd, sizeof cwd))
+        return fail(err, WEND_E_STORE, "store %s: no current directory: %s",
+                    path, strerror(errno));
+    if (snprintf(out, STORE_PATH_MAX, "%s%s%s", cwd, relative ? "/" : "",
+                 path) >= STORE_PATH_MAX)
+        return fail(err, WEND_E_STORE, "store %s: its path is too long", path);
+    return WEND_OK;
 }
 
 /* A file that may not grow any more must not cost the host its life: on its
@@ -79,7 +77,6 @@ static void sqlite_free(wend_store *store)
     pthread_mutex_destroy(&s->lock);
     pthread_mutex_destroy(&s->care_lock);
     pthread_mutex_destroy(&s->read_lock);
-    mem_free(&mem, s->path);
     mem_free(&mem, s);
 }
 
@@ -143,16 +140,13 @@ wend_status sqlite_open_as(const char *path, const struct db_schema *schema,
                            wend_error *err)
 {
     struct sqlite_store *s = sqlite_new();
-    struct buf absolute = {0};
     struct hold hold;
     wend_status status;
 
     *out = NULL;
     if (!s)
         return fail_nomem(err);
-    absolute.mem = &s->base.mem;
-    status = path_absolute(path, &absolute, err);
-    s->path = absolute.ptr; /* handed over, whole or not */
+    status = path_absolute(path, s->path, err);
     forked_enter();
     hold_begin(&hold);
     if (status == WEND_OK && use == STORE_READ && still_only(s->path))

@@ -230,7 +230,7 @@ struct db_op {
 
 struct sqlite_store {
     wend_store base;
-    char *path;
+    char path[STORE_PATH_MAX]; /* absolute */
     struct owner owner;
     wend_error refusal; /* of all that writes; status WEND_OK: none */
 
