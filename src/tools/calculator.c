@@ -1,13 +1,15 @@
 /*
  * calculator.c - arithmetic for models, which are bad at it.
  *
- * Operators wait on one stack, values on another, until something binds
- * less tightly; no recursion, so depth is a number and not a crash. Reads
- * and writes numbers without the locale.
+ * An operator reads its right side up to one that binds less tightly; how deep
+ * that goes is counted, so that no expression exhausts the stack. After the
+ * first refusal nothing is left to read. Numbers are read and written without
+ * the locale.
  */
 #include <math.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/fail.h"
 #include "base/limits.h"
 #include "base/utf8.h"
@@ -18,7 +20,8 @@ enum {
     SHOWN_MAX = 24,  /* bytes of the expression in a message */
 };
 
-enum bind { BIND_NONE, BIND_SUM, BIND_PRODUCT, BIND_SIGN, BIND_POWER };
+/* How tightly an operator binds; a sign binds as a product does. */
+enum bind { BIND_NONE, BIND_SUM, BIND_PRODUCT, BIND_POWER };
 
 /* Where a function has no value. */
 enum domain { ANYWHERE, NOT_NEGATIVE, POSITIVE };
@@ -30,19 +33,11 @@ struct function {
     enum domain domain;
 };
 
-struct op {
-    char symbol; /* + - * / % ^, n: sign, (: bracket or function */
-    const struct function *fn;
-    const char *at;
-    bool folds; /* a value of the function is there already */
-};
-
 struct calc {
     const char *p, *end, *start;
+    int depth; /* operators that wait */
+    wend_status status;
     wend_error *err;
-    struct op ops[DEPTH_MAX];
-    double values[DEPTH_MAX + 1];
-    int ops_count, values_count;
 };
 
 /* In code points, as people count. */
@@ -55,155 +50,108 @@ static size_t column_of(const struct calc *c, const char *at)
     return column;
 }
 
-static wend_status refuse(struct calc *c, const char *at, const char *what)
+/* The first reason counts. */
+static double refuse(struct calc *c, const char *at, const char *what)
 {
     wend_str rest = {at, (size_t)(c->end - at)};
 
-    if (at == c->end)
-        return fail(c->err, WEND_E_INVAL, "%s at the end of the expression",
-                    what);
-    return fail(c->err, WEND_E_INVAL, "%s at column %zu: '%.*s'", what,
-                column_of(c, at), (int)utf8_cut(rest, SHOWN_MAX), at);
+    if (c->status != WEND_OK)
+        return 0;
+    c->p = c->end;
+    c->status =
+        at == c->end
+            ? fail(c->err, WEND_E_INVAL, "%s at the end of the expression",
+                   what)
+            : fail(c->err, WEND_E_INVAL, "%s at column %zu: '%.*s'", what,
+                   column_of(c, at), (int)utf8_cut(rest, SHOWN_MAX), at);
+    return 0;
 }
 
-/* ---- Applying ------------------------------------------------------------ */
-
-static wend_status push_value(struct calc *c, const char *at, double v)
+static double checked(struct calc *c, const char *at, double v)
 {
-    if (isnan(v))
-        return refuse(c, at, "no real result");
-    if (isinf(v))
-        return refuse(c, at, "result too large");
-    /* An operator waits between any two values, so there is room. */
-    c->values[c->values_count++] = v;
-    return WEND_OK;
+    return isnan(v)   ? refuse(c, at, "no real result")
+           : isinf(v) ? refuse(c, at, "result too large")
+                      : v;
 }
 
-static double pop_value(struct calc *c)
-{
-    return c->values[--c->values_count];
-}
+/* ---- Operands ------------------------------------------------------------ */
 
-static wend_status apply(struct calc *c, const struct op *op)
-{
-    double b = pop_value(c), a = op->symbol == 'n' ? 0 : pop_value(c);
+static double expression(struct calc *c, enum bind least);
 
-    if (b == 0 && (op->symbol == '/' || op->symbol == '%'))
-        return refuse(c, op->at, "division by zero");
-    if (a == 0 && b < 0 && op->symbol == '^')
-        return refuse(c, op->at, "division by zero");
-    switch (op->symbol) {
-    case 'n': return push_value(c, op->at, -b);
-    case '+': return push_value(c, op->at, a + b);
-    case '-': return push_value(c, op->at, a - b);
-    case '*': return push_value(c, op->at, a * b);
-    case '/': return push_value(c, op->at, a / b);
-    case '%': return push_value(c, op->at, fmod(a, b));
-    default: return push_value(c, op->at, pow(a, b));
-    }
-}
-
-/* A value of a function is complete: folds it or, at the end, applies. */
-static wend_status apply_function(struct calc *c, struct op *op, bool last)
+/* What an operator or a bracket at `at` waits for. */
+static double below(struct calc *c, const char *at, enum bind least)
 {
     double v;
 
-    if (op->fn->two) {
-        v = pop_value(c);
-        if (op->folds)
-            v = op->fn->two(pop_value(c), v);
-        op->folds = true;
-        return push_value(c, op->at, v);
-    }
-    if (!last)
-        return refuse(c, op->at, "one value too many for the function");
-    v = pop_value(c);
-    if ((op->fn->domain == NOT_NEGATIVE && v < 0) ||
-        (op->fn->domain == POSITIVE && v <= 0))
-        return refuse(c, op->at, "no real result");
-    return push_value(c, op->at, op->fn->one(v));
-}
-
-static enum bind bind_of(char symbol)
-{
-    static const enum bind binds[128] = {
-        ['+'] = BIND_SUM,     ['-'] = BIND_SUM,     ['*'] = BIND_PRODUCT,
-        ['/'] = BIND_PRODUCT, ['%'] = BIND_PRODUCT, ['n'] = BIND_SIGN,
-        ['^'] = BIND_POWER,
-    };
-
-    return binds[(unsigned char)symbol & 127];
-}
-
-/* Applies what waits and binds at least so tightly; stops at a bracket. */
-static wend_status reduce(struct calc *c, enum bind least)
-{
-    wend_status s = WEND_OK;
-
-    while (!s && c->ops_count) {
-        const struct op *op = &c->ops[c->ops_count - 1];
-
-        if (op->symbol == '(' || bind_of(op->symbol) < least)
-            break;
-        c->ops_count--;
-        s = apply(c, op);
-    }
-    return s;
-}
-
-/* ---- Reading ------------------------------------------------------------- */
-
-static wend_status push_op(struct calc *c, char symbol,
-                           const struct function *fn, const char *at)
-{
-    if (c->ops_count == DEPTH_MAX)
+    if (c->depth == DEPTH_MAX)
         return refuse(c, at, "nested too deeply");
-    c->ops[c->ops_count++] = (struct op){symbol, fn, at, false};
-    return WEND_OK;
-}
-
-static bool is_digit(const struct calc *c, const char *p)
-{
-    return p < c->end && *p >= '0' && *p <= '9';
-}
-
-static bool is_letter(const struct calc *c, const char *p)
-{
-    return p < c->end && ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z'));
+    c->depth++;
+    v = expression(c, least);
+    c->depth--;
+    return v;
 }
 
 static void skip_space(struct calc *c)
 {
-    while (c->p < c->end && strchr(" \t\r\n", *c->p) && *c->p)
+    while (c->p < c->end && is_space(*c->p))
         c->p++;
 }
 
-static wend_status read_number(struct calc *c)
+static void skip_digits(struct calc *c)
+{
+    while (c->p < c->end && is_digit(*c->p))
+        c->p++;
+}
+
+static double number(struct calc *c)
 {
     const char *at = c->p, *p;
-    struct json number = {.kind = JSON_NUMBER};
-    double v;
+    struct json text = {.kind = JSON_NUMBER};
+    double v = 0;
 
-    while (is_digit(c, c->p))
+    skip_digits(c);
+    if (c->p < c->end && *c->p == '.') {
         c->p++;
-    if (c->p < c->end && *c->p == '.')
-        for (c->p++; is_digit(c, c->p);)
-            c->p++;
+        skip_digits(c);
+    }
     if (c->p < c->end && (*c->p == 'e' || *c->p == 'E')) {
         p = c->p + 1;
         if (p < c->end && (*p == '+' || *p == '-'))
             p++;
-        for (; is_digit(c, p); c->p = p)
-            p++;
+        if (p < c->end && is_digit(*p)) {
+            c->p = p;
+            skip_digits(c);
+        }
     }
-    number.text = (wend_str){at, (size_t)(c->p - at)};
-    if (!json_f64(&number, &v))
-        return refuse(c, at, "number too large");
-    return push_value(c, at, v);
+    text.text = (wend_str){at, (size_t)(c->p - at)};
+    return json_f64(&text, &v) ? v : refuse(c, at, "number too large");
 }
 
-/* A constant, or a function with its bracket; *value says which. */
-static wend_status read_name(struct calc *c, bool *value)
+/* Behind the bracket, up to its end. `at`: where it, or its function, is. */
+static double inside(struct calc *c, const char *at, const struct function *f)
+{
+    double v = below(c, at, BIND_SUM);
+
+    for (; c->p < c->end && *c->p == ','; v = f->two(v, below(c, at, BIND_SUM)))
+        if (!f)
+            return refuse(c, c->p, "',' outside a function");
+        else if (!f->two)
+            return refuse(c, at, "one value too many for the function");
+        else
+            c->p++;
+    if (c->p == c->end)
+        return refuse(c, at, "'(' is not closed");
+    c->p++;
+    if (!f || !f->one)
+        return v;
+    if ((f->domain == NOT_NEGATIVE && v < 0) ||
+        (f->domain == POSITIVE && v <= 0))
+        return refuse(c, at, "no real result");
+    return checked(c, at, f->one(v));
+}
+
+/* A constant, or a function with its bracket. */
+static double name(struct calc *c)
 {
     static const struct {
         const char *name;
@@ -220,126 +168,120 @@ static wend_status read_name(struct calc *c, bool *value)
         {"tan", tan, NULL, ANYWHERE},
     };
     const char *at = c->p;
-    wend_str name;
+    wend_str word;
 
-    while (is_letter(c, c->p) || is_digit(c, c->p))
+    while (c->p < c->end && (is_letter(*c->p) || is_digit(*c->p)))
         c->p++;
-    name = (wend_str){at, (size_t)(c->p - at)};
-    *value = true;
+    word = (wend_str){at, (size_t)(c->p - at)};
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
-        if (str_is(name, constants[i].name))
-            return push_value(c, at, constants[i].v);
-    *value = false;
+        if (str_is(word, constants[i].name))
+            return constants[i].v;
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-        if (str_is(name, functions[i].name)) {
+        if (str_is(word, functions[i].name)) {
             skip_space(c);
             if (c->p == c->end || *c->p != '(')
                 return refuse(c, c->p, "expected '(' after the function");
             c->p++;
-            return push_op(c, '(', &functions[i], at);
+            return inside(c, at, &functions[i]);
         }
     return refuse(c, at, "unknown name");
 }
 
-/* Where a value must come; *value is set when it came. */
-static wend_status read_operand(struct calc *c, bool *value)
+static double operand(struct calc *c)
 {
-    const char *at = c->p;
+    const char *at;
 
-    if (is_digit(c, at) || (at < c->end && *at == '.' && is_digit(c, at + 1))) {
-        *value = true;
-        return read_number(c);
-    }
-    if (is_letter(c, at))
-        return read_name(c, value);
-    if (at == c->end || !strchr("(-+", *at) || !*at)
+    for (skip_space(c); c->p < c->end && *c->p == '+'; skip_space(c))
+        c->p++;
+    at = c->p;
+    if (at < c->end &&
+        (is_digit(*at) || (*at == '.' && at + 1 < c->end && is_digit(at[1]))))
+        return number(c);
+    if (at < c->end && is_letter(*at))
+        return name(c);
+    if (at == c->end || (*at != '(' && *at != '-'))
         return refuse(c, at, "expected a number");
     c->p++;
-    if (*at == '+')
-        return WEND_OK;
-    return push_op(c, *at == '-' ? 'n' : '(', NULL, at);
+    return *at == '(' ? inside(c, at, NULL) : -below(c, at, BIND_POWER);
 }
 
-/* `,` or `)` after a value. */
-static wend_status read_close(struct calc *c, const char *at, bool last)
-{
-    wend_status s = reduce(c, BIND_NONE);
-    struct op *op;
+/* ---- Operators ----------------------------------------------------------- */
 
-    if (s)
-        return s;
-    op = c->ops_count ? &c->ops[c->ops_count - 1] : NULL;
-    if (!op)
-        return refuse(c, at, last ? "')' without '('" : "',' without '('");
-    if (!last && !op->fn)
-        return refuse(c, at, "',' outside a function");
-    if (last)
-        c->ops_count--;
-    return op->fn ? apply_function(c, op, last) : WEND_OK;
+static double apply(struct calc *c, const char *at, enum bind bind, double a,
+                    double b)
+{
+    bool power = bind == BIND_POWER;
+
+    if (power ? a == 0 && b < 0 : b == 0 && (*at == '/' || *at == '%'))
+        return refuse(c, at, "division by zero");
+    return checked(c, at,
+                   power        ? pow(a, b)
+                   : *at == '+' ? a + b
+                   : *at == '-' ? a - b
+                   : *at == '*' ? a * b
+                   : *at == '/' ? a / b
+                                : fmod(a, b));
 }
 
-/* Where an operator must come; *value is unset when a value must follow. */
-static wend_status read_operator(struct calc *c, bool *value)
+/* The operator that comes next and its bytes; BIND_NONE if it is none. */
+static enum bind next_bind(const struct calc *c, size_t *len)
 {
-    const char *at = c->p;
-    char symbol = *at;
-    enum bind bind;
-    wend_status s;
+    static const enum bind binds[128] = {
+        ['+'] = BIND_SUM,     ['-'] = BIND_SUM,     ['*'] = BIND_PRODUCT,
+        ['/'] = BIND_PRODUCT, ['%'] = BIND_PRODUCT, ['^'] = BIND_POWER,
+    };
+    unsigned char symbol = (unsigned char)*c->p;
+    bool stars = symbol == '*' && c->p + 1 < c->end && c->p[1] == '*';
 
-    if (symbol == ')' || symbol == ',') {
-        c->p++;
-        *value = symbol == ')';
-        return read_close(c, at, symbol == ')');
+    *len = stars ? 2 : 1;
+    return stars ? BIND_POWER : symbol < 128 ? binds[symbol] : BIND_NONE;
+}
+
+/* Up to what binds less tightly than `least`, a comma or a bracket's end. */
+static double expression(struct calc *c, enum bind least)
+{
+    double v = operand(c);
+
+    for (;;) {
+        const char *at;
+        enum bind bind;
+        size_t len;
+
+        skip_space(c);
+        at = c->p;
+        if (at == c->end || *at == ')' || *at == ',')
+            return v;
+        bind = next_bind(c, &len);
+        if (bind == BIND_NONE)
+            return refuse(c, at, "expected an operator");
+        if (bind < least)
+            return v;
+        c->p += len;
+        /* Powers go right to left. */
+        v = apply(c, at, bind, v,
+                  below(c, at, bind == BIND_POWER ? bind : bind + 1));
     }
-    if (!symbol || !strchr("+-*/%^", symbol))
-        return refuse(c, at, "expected an operator");
-    c->p++;
-    if (symbol == '*' && c->p < c->end && *c->p == '*') {
-        c->p++;
-        symbol = '^';
-    }
-    *value = false;
-    bind = bind_of(symbol);
-    /* Powers go right to left: the one before must wait. */
-    s = reduce(c, bind == BIND_POWER ? bind + 1 : bind);
-    return s ? s : push_op(c, symbol, NULL, at);
 }
 
-static wend_status evaluate(struct calc *c, double *out)
-{
-    bool value = false;
-    wend_status s = WEND_OK;
-
-    for (skip_space(c); !s && (c->p < c->end || !value); skip_space(c))
-        s = value ? read_operator(c, &value) : read_operand(c, &value);
-    if (!s)
-        s = reduce(c, BIND_NONE);
-    if (s)
-        return s;
-    if (c->ops_count)
-        return refuse(c, c->ops[c->ops_count - 1].at, "'(' is not closed");
-    *out = pop_value(c);
-    return WEND_OK;
-}
-
-wend_status calculator_eval(wend_str expression, struct buf *out,
+wend_status calculator_eval(wend_str expression_text, struct buf *out,
                             wend_error *err)
 {
-    struct calc c = {.err = err};
-    double v = 0;
-    wend_status s;
+    wend_str text = expression_text.ptr ? expression_text : STR("");
+    struct calc c = {.err = err,
+                     .start = text.ptr,
+                     .p = text.ptr,
+                     .end = text.ptr + text.len};
+    double v;
 
-    if (expression.len > EXPRESSION_BYTES_MAX)
+    if (text.len > EXPRESSION_BYTES_MAX)
         return fail(err, WEND_E_LIMIT, "expression of %zu bytes; at most %d",
-                    expression.len, EXPRESSION_BYTES_MAX);
-    if (!expression.ptr)
-        expression = STR("");
-    c.start = c.p = expression.ptr;
-    c.end = expression.ptr + expression.len;
-    s = evaluate(&c, &v);
-    if (!s)
+                    text.len, EXPRESSION_BYTES_MAX);
+    v = expression(&c, BIND_SUM);
+    if (c.p < c.end)
+        refuse(&c, c.p, *c.p == ')' ? "')' without '('" : "',' without '('");
+    if (c.status == WEND_OK)
         json_put_f64(out, v);
-    return s;
+    return c.status;
 }
 
 wend_status tool_calculator(void *env, wend_call *call)
