@@ -17,29 +17,49 @@
 
 enum { READ_BYTES = 64 << 10 };
 
-static wend_status read_all(int fd, const char *name, size_t max,
-                            struct buf *out, wend_error *err)
+int file_read_all(int fd, size_t max, struct buf *out)
 {
     size_t start = out->len;
     ssize_t n;
 
-    for (;;) {
+    do {
         if (!buf_room(out, READ_BYTES))
-            return fail_nomem(err);
+            return -ENOMEM;
         n = read(fd, out->ptr + out->len, READ_BYTES);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return fail(err, WEND_E_IO, "cannot read %s: %s", name,
-                        strerror(errno));
-        if (!n)
-            break;
-        out->len += (size_t)n;
+        if (n < 0 && errno != EINTR)
+            return -errno;
+        out->len += n > 0 ? (size_t)n : 0;
         out->ptr[out->len] = 0;
         if (out->len - start > max)
-            return fail(err, WEND_E_LIMIT, "%s is over %zu bytes", name, max);
+            return -EFBIG;
+    } while (n);
+    return 0;
+}
+
+int file_write_all(int fd, wend_str bytes)
+{
+    while (bytes.len) {
+        ssize_t n = write(fd, bytes.ptr, bytes.len);
+
+        if (n < 0 && errno != EINTR)
+            return -errno;
+        bytes.ptr += n > 0 ? n : 0;
+        bytes.len -= n > 0 ? (size_t)n : 0;
     }
-    return WEND_OK;
+    return 0;
+}
+
+static wend_status read_all(int fd, const char *name, size_t max,
+                            struct buf *out, wend_error *err)
+{
+    int code = file_read_all(fd, max, out);
+
+    return !code             ? WEND_OK
+           : code == -ENOMEM ? fail_nomem(err)
+           : code == -EFBIG
+               ? fail(err, WEND_E_LIMIT, "%s is over %zu bytes", name, max)
+               : fail(err, WEND_E_IO, "cannot read %s: %s", name,
+                      strerror(-code));
 }
 
 wend_status file_read(const char *path, size_t max, struct buf *out,
@@ -148,19 +168,11 @@ wend_status file_create(const char *path, int *fd, wend_error *err)
 wend_status file_append(int fd, const char *path, wend_str bytes,
                         wend_error *err)
 {
-    ssize_t n;
+    int code = file_write_all(fd, bytes);
 
-    while (bytes.len) {
-        n = write(fd, bytes.ptr, bytes.len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return fail(err, WEND_E_IO, "cannot write %s: %s", path,
-                        strerror(errno));
-        bytes.ptr += n;
-        bytes.len -= (size_t)n;
-    }
-    return WEND_OK;
+    return code ? fail(err, WEND_E_IO, "cannot write %s: %s", path,
+                       strerror(-code))
+                : WEND_OK;
 }
 
 void file_close(int fd)

@@ -9,6 +9,10 @@
 /* Appends the whole file, "-" is stdin. Over `max` bytes is refused. */
 wend_status file_read(const char *path, size_t max, struct buf *out,
                       wend_error *err);
+/* All that is left of an open file, or all of the bytes: 0 or -errno. -EFBIG:
+ * there are over `max` bytes. */
+int file_read_all(int fd, size_t max, struct buf *out);
+int file_write_all(int fd, wend_str bytes);
 bool file_exists(const char *path);
 /* Refuses a file of ours that others can read: it has a secret in it. Where
  * the user cannot change that (a mount for secrets, a read-only one) it is

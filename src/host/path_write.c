@@ -16,6 +16,7 @@
 
 #include "base/fail.h"
 #include "base/utf8.h"
+#include "host/file.h"
 #include "host/path_open.h"
 
 enum {
@@ -174,21 +175,6 @@ static int open_temp(int dir, char name[TEMP_NAME_SIZE])
     return -errno;
 }
 
-static int write_all(int fd, wend_str s)
-{
-    while (s.len) {
-        ssize_t n = write(fd, s.ptr, s.len);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -errno;
-        s.ptr += n;
-        s.len -= (size_t)n;
-    }
-    return fsync(fd) ? -errno : 0;
-}
-
 /* So that the new name survives a crash, where the file system can. */
 static void sync_dir(int dir)
 {
@@ -238,7 +224,9 @@ static int replace(int dir, const char *name, wend_str content,
     fd = open_temp(dir, temp);
     if (fd < 0)
         return fd;
-    code = write_all(fd, content);
+    code = file_write_all(fd, content);
+    if (!code && fsync(fd))
+        code = -errno;
     if (!code)
         code = take_after(fd, &old);
     if (close(fd) && !code)
@@ -254,25 +242,6 @@ static int replace(int dir, const char *name, wend_str content,
     else
         sync_dir(dir);
     return code;
-}
-
-/* Appends all of a file; returns 0 or -errno. */
-static int read_all(int fd, size_t max, struct buf *out)
-{
-    enum { BLOCK = 64 << 10 };
-    ssize_t n;
-
-    do {
-        if (!buf_room(out, BLOCK))
-            return -ENOMEM;
-        n = read(fd, out->ptr + out->len, BLOCK);
-        if (n < 0 && errno != EINTR)
-            return -errno;
-        out->len += n > 0 ? (size_t)n : 0;
-        if (out->len > max)
-            return -EFBIG;
-    } while (n);
-    return 0;
 }
 
 struct change {
@@ -295,7 +264,7 @@ static wend_status change_open(const struct change *c, int fd,
     if (!code && !S_ISREG(st.st_mode))
         code = S_ISDIR(st.st_mode) ? -EISDIR : -ENXIO;
     if (!code)
-        code = read_all(fd, c->max, &old);
+        code = file_read_all(fd, c->max, &old);
     if (code == -EFBIG)
         s = fail(err, WEND_E_LIMIT, "'%.*s' is over %zu bytes",
                  (int)utf8_cut(c->path, PATH_SHOWN_MAX), c->path.ptr, c->max);

@@ -18,6 +18,7 @@
 
 #include "base/fail.h"
 #include "base/utf8.h"
+#include "host/file.h"
 #include "host/proc/proc_image.h"
 
 #ifndef MFD_EXEC
@@ -35,21 +36,6 @@ static void shut(int *fd)
     *fd = -1;
 }
 
-static bool write_all(int fd, const char *p, size_t len)
-{
-    while (len) {
-        ssize_t n = write(fd, p, len);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        p += n;
-        len -= (size_t)n;
-    }
-    return true;
-}
-
 /* A file without a name that holds these bytes, at its beginning. */
 static int file_of(const char *name, wend_str bytes, unsigned flags)
 {
@@ -57,9 +43,10 @@ static int file_of(const char *name, wend_str bytes, unsigned flags)
 
     if (fd < 0)
         return -1;
-    if (write_all(fd, bytes.ptr, bytes.len) && !lseek(fd, 0, SEEK_SET))
+    saved = -file_write_all(fd, bytes);
+    if (!saved && !lseek(fd, 0, SEEK_SET))
         return fd;
-    saved = errno;
+    saved = saved ? saved : errno;
     close(fd);
     errno = saved;
     return -1;
