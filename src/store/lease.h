@@ -18,7 +18,7 @@ struct lease {
     wend_str run; /* lent until lease_end */
 };
 
-/* Of a run that is new, so that no other holder can have it. */
+/* For a new run, which no other holder can have. */
 void lease_begin(struct lease *l, wend_store *s, const void *holder,
                  wend_str run);
 /* May follow twice, and after a lease that was never begun. */

@@ -42,14 +42,16 @@ static bool put(const struct owner *o, int64_t id, const char *line)
     return pwrite(o->fd, line, NOTE_BYTES, id * NOTE_BYTES) == NOTE_BYTES;
 }
 
-/* One that cannot be written is missing: that is no failure of the store. */
-void note_write(const struct owner *o, int64_t id, const struct note *note)
+/* A note that cannot be written is missing; the store does not fail. */
+void note_write(const struct owner *o, int64_t id, wend_str run, int64_t seq)
 {
+    struct note note = {.seq = seq};
     char line[NOTE_BYTES + 1];
 
-    if (!has_file(o) || strlen(note->run) != RUN_ID_LEN)
+    if (!has_file(o) || run.len != RUN_ID_LEN)
         return;
-    line_of(o->store, note, line);
+    memcpy(note.run, run.ptr, RUN_ID_LEN);
+    line_of(o->store, &note, line);
     if (strlen(line) == NOTE_BYTES)
         (void)put(o, id, line);
 }

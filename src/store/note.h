@@ -19,7 +19,7 @@ struct note {
 };
 
 /* A note counts for the store whose id the owner has. */
-void note_write(const struct owner *o, int64_t id, const struct note *note);
+void note_write(const struct owner *o, int64_t id, wend_str run, int64_t seq);
 bool note_read(const struct owner *o, int64_t id, struct note *out);
 /* False, with errno: it is still there, and says that the run was lost. */
 bool note_clear(const struct owner *o, int64_t id);

@@ -22,11 +22,30 @@ static const int64_t id_max = INT64_C(1) << 62; /* file offsets have 63 bits */
 static const int64_t byte_write = (INT64_C(1) << 62) + 1;
 static const int64_t byte_wait = (INT64_C(1) << 62) + 2;
 
-/* len 0 reaches to the end of all offsets. */
-static struct flock bytes_at(short type, int64_t start, int64_t len)
+/* Locks or unlocks a byte, `how` being F_OFD_SETLK or F_OFD_SETLKW: as fcntl
+ * does. */
+static int set(const struct owner *o, int how, short type, int64_t byte)
 {
-    return (struct flock){
-        .l_type = type, .l_whence = SEEK_SET, .l_start = start, .l_len = len};
+    struct flock lock = {
+        .l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+
+    return fcntl(o->fd, how, &lock);
+}
+
+/* Whether another handle has a lock there; len 0 reaches to the end of all
+ * offsets. */
+enum others { OTHERS_NO, OTHERS_YES, OTHERS_UNKNOWN };
+static enum others others_have(const struct owner *o, int64_t start,
+                               int64_t len)
+{
+    struct flock lock = {.l_type = F_WRLCK,
+                         .l_whence = SEEK_SET,
+                         .l_start = start,
+                         .l_len = len};
+
+    return fcntl(o->fd, F_OFD_GETLK, &lock) ? OTHERS_UNKNOWN
+           : lock.l_type == F_UNLCK         ? OTHERS_NO
+                                            : OTHERS_YES;
 }
 
 static bool id_make(int64_t *id)
@@ -42,12 +61,9 @@ static bool id_make(int64_t *id)
 static bool id_lock(struct owner *o)
 {
     for (int i = 0; i < ID_TRIES; i++) {
-        struct flock lock;
-
         if (!id_make(&o->id))
             return false;
-        lock = bytes_at(F_WRLCK, o->id, 1);
-        if (!fcntl(o->fd, F_OFD_SETLK, &lock))
+        if (!set(o, F_OFD_SETLK, F_WRLCK, o->id))
             return true;
         if (errno != EAGAIN && errno != EACCES)
             return false;
@@ -104,47 +120,36 @@ void owner_close(struct owner *o)
 
 bool owner_alive(const struct owner *o, int64_t id)
 {
-    struct flock lock = bytes_at(F_WRLCK, id, 1);
-
     if (id == o->id) /* a lock does not stand in its own way */
         return true;
-    return !o->ownerless &&
-           (fcntl(o->fd, F_OFD_GETLK, &lock) || lock.l_type != F_UNLCK);
+    return !o->ownerless && others_have(o, id, 1) != OTHERS_NO;
 }
 
 bool owner_alone(const struct owner *o)
 {
-    struct flock lock = bytes_at(F_WRLCK, BYTE_MAKE + 1, 0);
-
-    return !fcntl(o->fd, F_OFD_GETLK, &lock) && lock.l_type == F_UNLCK;
+    return others_have(o, BYTE_MAKE + 1, 0) == OTHERS_NO;
 }
 
 bool owner_lock(const struct owner *o)
 {
-    struct flock lock = bytes_at(F_WRLCK, BYTE_MAKE, 1);
     int rc;
 
     do
-        rc = fcntl(o->fd, F_OFD_SETLKW, &lock);
+        rc = set(o, F_OFD_SETLKW, F_WRLCK, BYTE_MAKE);
     while (rc && errno == EINTR);
     return !rc;
 }
 
 void owner_unlock(const struct owner *o)
 {
-    struct flock lock = bytes_at(F_UNLCK, BYTE_MAKE, 1);
-
-    fcntl(o->fd, F_OFD_SETLK, &lock);
+    set(o, F_OFD_SETLK, F_UNLCK, BYTE_MAKE);
 }
 
-/* ---- The queue of those that write ----------------------------------------
- */
+/* ---- The queue of those that write --------------------------------------- */
 
 enum owner_try owner_write_try(const struct owner *o)
 {
-    struct flock lock = bytes_at(F_WRLCK, byte_write, 1);
-
-    if (!fcntl(o->fd, F_OFD_SETLK, &lock))
+    if (!set(o, F_OFD_SETLK, F_WRLCK, byte_write))
         return OWNER_GOT;
     return errno == EAGAIN || errno == EACCES || errno == EINTR ? OWNER_TAKEN
                                                                 : OWNER_FAILED;
@@ -152,21 +157,15 @@ enum owner_try owner_write_try(const struct owner *o)
 
 void owner_write_end(const struct owner *o)
 {
-    struct flock lock = bytes_at(F_UNLCK, byte_write, 1);
-
-    fcntl(o->fd, F_OFD_SETLK, &lock);
+    set(o, F_OFD_SETLK, F_UNLCK, byte_write);
 }
 
 bool owner_others_wait(const struct owner *o)
 {
-    struct flock lock = bytes_at(F_WRLCK, byte_wait, 1);
-
-    return !fcntl(o->fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
+    return others_have(o, byte_wait, 1) == OTHERS_YES;
 }
 
 void owner_wait_mark(const struct owner *o, bool waits)
 {
-    struct flock lock = bytes_at(waits ? F_RDLCK : F_UNLCK, byte_wait, 1);
-
-    fcntl(o->fd, F_OFD_SETLK, &lock);
+    set(o, F_OFD_SETLK, waits ? F_RDLCK : F_UNLCK, byte_wait);
 }

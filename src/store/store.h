@@ -229,7 +229,7 @@ struct wend_store {
     struct lease *leases; /* see lease.h */
 };
 
-/* Of one whose bytes are zero; wend_store_free is the other end. */
+/* For a store whose bytes are zero; wend_store_free is the other end. */
 void store_init(wend_store *s, const struct store_ops *ops);
 
 /* At the border: WEND_OK, or why this process cannot use the handle. */

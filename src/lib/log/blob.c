@@ -10,7 +10,7 @@
 
 enum { PREFIX_MIN = 4 };
 
-struct search {
+struct blob_search {
     wend_store *store;
     wend_str prefix;
     struct arena arena; /* of the event */
@@ -18,7 +18,7 @@ struct search {
     bool several, no_memory;
 };
 
-static void note_hash(struct search *s, wend_str hash)
+static void note_hash(struct blob_search *s, wend_str hash)
 {
     if (hash.len != SHA256_HEX || hash.len < s->prefix.len ||
         memcmp(hash.ptr, s->prefix.ptr, s->prefix.len) != 0)
@@ -40,7 +40,7 @@ static wend_status note_reference(void *ctx, wend_str hash, struct arena *a,
 /* By its meaning: what a model or a tool has written may look like one. */
 static bool note_event(void *ctx, const struct store_item *item)
 {
-    struct search *s = ctx;
+    struct blob_search *s = ctx;
     wend_event ev;
     wend_str cut;
 
@@ -57,7 +57,8 @@ static bool note_event(void *ctx, const struct store_item *item)
     return !s->no_memory;
 }
 
-static wend_status find_blob(struct search *s, const char *id, wend_error *err)
+static wend_status find_blob(struct blob_search *s, const char *id,
+                             wend_error *err)
 {
     wend_status status =
         s->store->ops->read(s->store, str_of(id), (struct store_place){1, 0}, 0,
@@ -81,7 +82,7 @@ static wend_status find_blob(struct search *s, const char *id, wend_error *err)
 wend_status wend_store_blob(wend_store *store, const char *id, const char *hash,
                             wend_write_fn fn, void *ctx, wend_error *err)
 {
-    struct search s = {.store = store};
+    struct blob_search s = {.store = store};
     wend_str text;
     wend_status status;
 

@@ -70,7 +70,7 @@ bool close_wrote(const wend_event *ev)
              : ev->type == WEND_CONTROL && str_is(ev->u.control.what, "cancel");
 }
 
-/* Of what waits only a cancel is heard. */
+/* Only a cancel is heard; other requests came too late. */
 static bool hear(struct closing *c)
 {
     c->heard =

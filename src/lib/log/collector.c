@@ -34,7 +34,8 @@ static bool usable(const wend_collector *c)
     return c && forked_check(c->process, NULL) == WEND_OK;
 }
 
-/* Of the turns: models of actions talk beside each other, to the plan. */
+/* Only the text of turns: models of actions answer to the plan, side by
+ * side. */
 static void add_text(wend_collector *c, const wend_event *ev)
 {
     if (ev->type == WEND_TEXT_DELTA && !ev->u.text_delta.action.ptr)

@@ -30,11 +30,11 @@ enum {
     BRANCHES = 2048,
 };
 
-enum span_kind { OF_CALL, OF_ACTION, OF_MODEL, OF_CHILD, OF_BRANCH, OF_ASK };
+enum law_kind { OF_CALL, OF_ACTION, OF_MODEL, OF_CHILD, OF_BRANCH, OF_ASK };
 
-struct span {
+struct law_span {
     uint64_t id;
-    enum span_kind kind;
+    enum law_kind kind;
     bool open, listed;
     bool lost;       /* its process has died */
     bool superseded; /* its attempt has ended, and another one follows */
@@ -45,7 +45,7 @@ struct span {
 struct wend_laws {
     unsigned process; /* that made it */
     struct mem mem;
-    struct span *spans;
+    struct law_span *spans;
     size_t count, cap;
     unsigned open;    /* of RUN to PLAN */
     bool over, blind; /* the newest event may not know what is open */
@@ -74,8 +74,8 @@ __attribute__((format(printf, 2, 3))) static void broken(struct wend_laws *l,
 
 /* ---- Spans --------------------------------------------------------------- */
 
-static struct span *find(const struct wend_laws *l, enum span_kind kind,
-                         wend_str id)
+static struct law_span *find(const struct wend_laws *l, enum law_kind kind,
+                             wend_str id)
 {
     uint64_t hash = mix64(0, id.ptr, id.len);
 
@@ -85,11 +85,13 @@ static struct span *find(const struct wend_laws *l, enum span_kind kind,
     return NULL;
 }
 
-static struct span *add(struct wend_laws *l, enum span_kind kind, wend_str id)
+static struct law_span *add(struct wend_laws *l, enum law_kind kind,
+                            wend_str id)
 {
     if (l->count == l->cap) {
         size_t cap = l->cap ? l->cap * 2 : 16;
-        struct span *more = mem_realloc(&l->mem, l->spans, cap * sizeof *more);
+        struct law_span *more =
+            mem_realloc(&l->mem, l->spans, cap * sizeof *more);
 
         if (!more) {
             l->status = fail_nomem(l->err);
@@ -100,17 +102,17 @@ static struct span *add(struct wend_laws *l, enum span_kind kind, wend_str id)
     }
     assert(l->count < l->cap);
     l->spans[l->count] =
-        (struct span){.id = mix64(0, id.ptr, id.len), .kind = kind};
+        (struct law_span){.id = mix64(0, id.ptr, id.len), .kind = kind};
     return &l->spans[l->count++];
 }
 
 /* It has no result yet. */
-static bool is_open(const struct span *s)
+static bool is_open(const struct law_span *s)
 {
     return s->open || s->superseded;
 }
 
-static void drop(struct wend_laws *l, enum span_kind kind)
+static void drop(struct wend_laws *l, enum law_kind kind)
 {
     size_t kept = 0;
 
@@ -135,10 +137,10 @@ static unsigned open_now(const struct wend_laws *l)
 
 /* The first attempt of a span, or one more after its process died and the
  * attempt before it was ended as superseded. */
-static struct span *begin(struct wend_laws *l, enum span_kind kind, wend_str id,
-                          int64_t attempt)
+static struct law_span *begin(struct wend_laws *l, enum law_kind kind,
+                              wend_str id, int64_t attempt)
 {
-    struct span *s = find(l, kind, id);
+    struct law_span *s = find(l, kind, id);
     bool awaited = s && (s->superseded || (s->listed && !s->attempt));
 
     if (s && s->open && s->lost)
@@ -160,10 +162,10 @@ static struct span *begin(struct wend_laws *l, enum span_kind kind, wend_str id,
 }
 
 /* A question: it has no attempts, and may come again once it has ended. */
-static void open_once(struct wend_laws *l, enum span_kind kind, wend_str id,
+static void open_once(struct wend_laws *l, enum law_kind kind, wend_str id,
                       const char *why_not)
 {
-    struct span *s = find(l, kind, id);
+    struct law_span *s = find(l, kind, id);
 
     if (s && s->open)
         broken(l, "'%.*s' %s", (int)id.len, id.ptr, why_not);
@@ -173,10 +175,10 @@ static void open_once(struct wend_laws *l, enum span_kind kind, wend_str id,
         s->open = true;
 }
 
-static void end(struct wend_laws *l, enum span_kind kind, wend_str id,
+static void end(struct wend_laws *l, enum law_kind kind, wend_str id,
                 wend_outcome outcome)
 {
-    struct span *s = find(l, kind, id);
+    struct law_span *s = find(l, kind, id);
     bool superseded = outcome == WEND_OUTCOME_SUPERSEDED;
 
     if (!s || !s->open) {
@@ -191,14 +193,14 @@ static void end(struct wend_laws *l, enum span_kind kind, wend_str id,
 }
 
 /* Children and branches have no attempts, and a question is just answered. */
-static void end_once(struct wend_laws *l, enum span_kind kind, wend_str id)
+static void end_once(struct wend_laws *l, enum law_kind kind, wend_str id)
 {
     end(l, kind, id, WEND_OUTCOME_OK);
 }
 
-static void needs_open(struct wend_laws *l, enum span_kind kind, wend_str id)
+static void needs_open(struct wend_laws *l, enum law_kind kind, wend_str id)
 {
-    const struct span *s = find(l, kind, id);
+    const struct law_span *s = find(l, kind, id);
 
     if (!s || !s->open)
         broken(l, "'%.*s' is not open", (int)id.len, id.ptr);
@@ -249,7 +251,7 @@ static void on_turn_end(struct wend_laws *l)
     needs_metrics(l);
     l->due = true;
     for (size_t i = 0; i < l->count; i++) {
-        const struct span *s = &l->spans[i];
+        const struct law_span *s = &l->spans[i];
 
         calls += s->kind == OF_CALL;
         if (s->kind == OF_CALL && (!s->listed || !s->attempt))
@@ -281,7 +283,7 @@ static void on_model_start(struct wend_laws *l)
 static void list_calls(struct wend_laws *l, const wend_ev_model_end *e)
 {
     for (size_t i = 0; i < e->calls_count; i++) {
-        struct span *s = find(l, OF_CALL, e->calls[i].id);
+        struct law_span *s = find(l, OF_CALL, e->calls[i].id);
 
         if (s && s->listed)
             broken(l, "call '%.*s' is listed twice", (int)e->calls[i].id.len,
@@ -353,7 +355,7 @@ static void on_answer(struct wend_laws *l)
 static void on_call_start(struct wend_laws *l)
 {
     const wend_ev_call_start *e = &l->ev->u.call_start;
-    const struct span *s = find(l, OF_CALL, e->call);
+    const struct law_span *s = find(l, OF_CALL, e->call);
 
     if (!(l->open & MODEL) && !s)
         broken(l, "'%.*s' is no call of the message", (int)e->call.len,
@@ -384,7 +386,7 @@ static void on_plan_end(struct wend_laws *l)
 static void on_action_start(struct wend_laws *l)
 {
     const wend_ev_action_start *e = &l->ev->u.action_start;
-    struct span *s = find(l, OF_ACTION, e->action);
+    struct law_span *s = find(l, OF_ACTION, e->action);
 
     /* One that was cut off begins again, its plan may be over. */
     if (!(l->open & PLAN) && !(s && s->superseded))
@@ -397,7 +399,7 @@ static void on_action_start(struct wend_laws *l)
 static void on_action_retry(struct wend_laws *l)
 {
     const wend_ev_action_retry *e = &l->ev->u.action_retry;
-    struct span *s = find(l, OF_ACTION, e->action);
+    struct law_span *s = find(l, OF_ACTION, e->action);
 
     if (!s || !s->open || e->attempt != s->attempt)
         broken(l, "attempt %lld of '%.*s' is not open", (long long)e->attempt,

@@ -103,7 +103,7 @@ wend_str log_cut_blob(const wend_event *ev)
     return hash;
 }
 
-/* Whose event it is: the same run's as the one before, or the first of a
+/* The event belongs to the same run as the one before it, or is the first of a
  * fork from there. */
 static bool check_run(struct log_check *c)
 {

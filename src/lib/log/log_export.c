@@ -16,9 +16,9 @@
 
 enum { WRITE_BYTES = 64 << 10 }; /* so much is written at once */
 
-struct member { /* of the family: the run, and its children */
+struct export_member { /* of the family: the run, and its children */
     struct node node;
-    struct member *next;
+    struct export_member *next;
 };
 
 struct export
@@ -30,7 +30,7 @@ struct export
     struct buf out;
     wend_status status;
     struct name_set members; /* by id */
-    struct member *first, *last;
+    struct export_member *first, *last;
     /* Of the run: */
     struct log_check check;
     struct name_set blobs; /* that were written */
@@ -39,7 +39,7 @@ struct export
 /* False: there is no memory. */
 static bool add_member(struct export *x, wend_str id)
 {
-    struct member *m;
+    struct export_member *m;
 
     if (name_set_get(&x->members, id))
         return true;
@@ -186,7 +186,7 @@ static wend_status export_family(struct export *x, wend_error *err)
 {
     wend_status s = WEND_OK;
 
-    for (const struct member *of = x->first; s == WEND_OK && of;
+    for (const struct export_member *of = x->first; s == WEND_OK && of;
          of = of->next) {
         x->check = (struct log_check){
             .run = str_of(name_set_name(&x->members, of)),
@@ -210,7 +210,7 @@ wend_status wend_store_export(wend_store *store, const char *id, int64_t seq_to,
                        .seq_to = seq_to,
                        .fn = fn,
                        .ctx = ctx,
-                       .members.size = sizeof(struct member),
+                       .members.size = sizeof(struct export_member),
                        .blobs.size = sizeof(struct node)};
     char owner[RUN_ID_LEN + 1];
     wend_status s;

@@ -5,7 +5,7 @@
  * is right and fits what is in the store, then run by run, once more to know
  * what lists will say and once into the store, where a run grows in small
  * transactions. What a crash leaves of one is its beginning, and the same
- * import goes on from there. A file that changes meanwhile is noticed, since
+ * import continues from there. A file that changes meanwhile is noticed, since
  * each time all of it is checked.
  */
 #include <assert.h>
@@ -20,7 +20,7 @@
 
 static wend_status append(struct import *m, bool last)
 {
-    struct chunk *c = m->chunk;
+    struct import_chunk *c = m->chunk;
     bool birth = !m->epoch;
     wend_status s;
 
@@ -59,7 +59,7 @@ static wend_status append(struct import *m, bool last)
 
 static wend_status make_room(struct import *m)
 {
-    const struct chunk *c = m->chunk;
+    const struct import_chunk *c = m->chunk;
     size_t items = c->b.events_count + c->b.packs_count;
 
     return items && (items == BATCH_ITEMS || c->bytes >= BATCH_BYTES)
@@ -69,7 +69,7 @@ static wend_status make_room(struct import *m)
 
 wend_status import_blob(struct import *m, wend_str hash, wend_str text)
 {
-    struct chunk *c = m->chunk;
+    struct import_chunk *c = m->chunk;
     struct store_blob b = {.hash = ""};
     wend_status s = make_room(m);
 
@@ -84,7 +84,7 @@ wend_status import_blob(struct import *m, wend_str hash, wend_str text)
 
 static wend_status put_item(struct import *m)
 {
-    struct chunk *c = m->chunk;
+    struct import_chunk *c = m->chunk;
     const struct store_item *i = &m->item.item;
     wend_status s = make_room(m);
     wend_str body;

@@ -19,7 +19,7 @@ struct blob_line {
     int64_t at; /* where its line is in the file */
 };
 
-struct chunk { /* of a run, as a batch; what it has is in the arena */
+struct import_chunk { /* of a run, as a batch; what it has is in the arena */
     struct arena arena;
     struct store_event events[BATCH_ITEMS];
     struct store_pack packs[BATCH_ITEMS];
@@ -52,7 +52,7 @@ struct import {
     int64_t differs_seq; /* from there on */
     wend_status read;    /* of the file, inside a read of the store */
     /* Into the store: */
-    struct chunk *chunk;
+    struct import_chunk *chunk;
     struct lease lease;
     int64_t epoch;            /* 0: it is not there yet */
     struct store_summary was; /* what lists say about it until the end */

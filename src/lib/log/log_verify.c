@@ -78,13 +78,13 @@ static bool is_listed(struct verify *v)
 {
     wend_event_type type = v->check.ev.type;
 
-    /* One that went on after the list was made was not over then. */
+    /* A run that continued after the list was made was not over then. */
     return type != WEND_RUN_END || !v->before.ended_us || end_listed(v);
 }
 
 /* ---- The log ------------------------------------------------------------- */
 
-/* The log itself is good so far: reading goes on. */
+/* The log itself is good so far: reading continues. */
 static void row_bad(struct verify *v, const char *why)
 {
     if (v->v.bad_seq)

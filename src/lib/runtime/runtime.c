@@ -119,8 +119,7 @@ wend_status rt_procs(wend_runtime *rt, struct procs **out, wend_error *err)
     return s;
 }
 
-/* ---- The store's inbox ----------------------------------------------------
- */
+/* ---- The store's inbox --------------------------------------------------- */
 
 static void on_inbox_timer(struct timer_node *t)
 {
@@ -134,8 +133,7 @@ static void on_inbox_timer(struct timer_node *t)
     timer_set(&rt->timers, t, rt_after(rt, INBOX_POLL_MS));
 }
 
-/* ---- Life ------------------------------------------------------------------
- */
+/* ---- Life ---------------------------------------------------------------- */
 
 wend_status rt_new(const wend_runtime_options *options, const struct env *env,
                    wend_runtime **out, wend_error *err)

@@ -7,8 +7,7 @@
 
 #include "base/str.h"
 
-/* ---- Pace: at most so many calls in any minute ----------------------------
- */
+/* ---- Pace: at most so many calls in any minute --------------------------- */
 
 struct pace {
     int64_t *begun_us; /* the newest `count` beginnings, a ring */
@@ -18,8 +17,7 @@ struct pace {
 /* When a call that is asked for now may begin; it takes that place. */
 int64_t pace_take(struct pace *p, int64_t now_us);
 
-/* ---- Answers that are given again -----------------------------------------
- */
+/* ---- Answers that are given again ---------------------------------------- */
 
 struct kept_answer {
     struct kept_answer *next;

@@ -12,14 +12,14 @@
 #include "base/limits.h"
 #include "store/memory/memory.h"
 
-struct memory_run *memory_run_get(const struct memory *m, wend_str id)
+struct memory_run *memory_run_get(const struct memory_store *m, wend_str id)
 {
     return table_get(&m->runs, id, offsetof(struct memory_run, text));
 }
 
-struct blob *memory_blob_get(const struct memory *m, wend_str hash)
+struct memory_blob *memory_blob_get(const struct memory_store *m, wend_str hash)
 {
-    return table_get(&m->blobs, hash, offsetof(struct blob, bytes));
+    return table_get(&m->blobs, hash, offsetof(struct memory_blob, bytes));
 }
 
 void *memory_block(const struct mem *m, size_t size, wend_str *const *texts)
@@ -40,7 +40,7 @@ void *memory_block(const struct mem *m, size_t size, wend_str *const *texts)
     return block;
 }
 
-struct memory_run *memory_run_known(const struct memory *m, wend_str id,
+struct memory_run *memory_run_known(const struct memory_store *m, wend_str id,
                                     wend_error *err)
 {
     struct memory_run *r = memory_run_get(m, id);
@@ -53,12 +53,12 @@ struct memory_run *memory_run_known(const struct memory *m, wend_str id,
 /* ---- Appending ----------------------------------------------------------- */
 
 /* A blob that stays behind when its batch fails does no harm. */
-static bool blobs_add(struct memory *m, const struct store_batch *b)
+static bool blobs_add(struct memory_store *m, const struct store_batch *b)
 {
     for (size_t i = 0; i < b->blobs_count; i++) {
         wend_str hash = str_of(b->blobs[i].hash);
         wend_str body = b->blobs[i].body;
-        struct blob *blob;
+        struct memory_blob *blob;
 
         if (memory_blob_get(m, hash))
             continue;
@@ -79,7 +79,8 @@ static bool blobs_add(struct memory *m, const struct store_batch *b)
 
 /* As db_fork_head. A parent is there before its fork, so that no run can be
  * its own ancestor. */
-static wend_status take_head(const struct memory *m, struct memory_run *fork)
+static wend_status take_head(const struct memory_store *m,
+                             struct memory_run *fork)
 {
     struct memory_run *r = fork;
     int64_t seq = fork->seq_base;
@@ -98,7 +99,7 @@ static wend_status take_head(const struct memory *m, struct memory_run *fork)
     return WEND_OK;
 }
 
-static wend_status add(struct memory *m, const struct store_batch *b)
+static wend_status add(struct memory_store *m, const struct store_batch *b)
 {
     const struct mem *mem = &m->base.mem;
     struct memory_run *r = memory_run_get(m, b->run), *fresh = NULL;
@@ -137,7 +138,7 @@ static wend_status add(struct memory *m, const struct store_batch *b)
 
 static void memory_append(wend_store *s, struct store_batch *b)
 {
-    struct memory *m = (struct memory *)s;
+    struct memory_store *m = (struct memory_store *)s;
     wend_status status;
 
     pthread_mutex_lock(&m->lock);
@@ -149,7 +150,7 @@ static void memory_append(wend_store *s, struct store_batch *b)
 static wend_status memory_claim(wend_store *s, wend_str run, int64_t known,
                                 int64_t *epoch, int64_t *seq, wend_error *err)
 {
-    struct memory *m = (struct memory *)s;
+    struct memory_store *m = (struct memory_store *)s;
     struct memory_run *r;
     wend_status status = WEND_E_NOTFOUND;
 
@@ -171,7 +172,7 @@ static wend_status memory_claim(wend_store *s, wend_str run, int64_t known,
 
 /* The part of a log that is one run's: up to event `last`. The deltas after
  * the last event of an ancestor belong to what followed there. */
-static wend_status read_part(struct memory *m, struct memory_run *r,
+static wend_status read_part(struct memory_store *m, struct memory_run *r,
                              struct store_place from, int64_t last,
                              struct store_reader *to, wend_error *err)
 {
@@ -191,16 +192,16 @@ static wend_status read_part(struct memory *m, struct memory_run *r,
     return WEND_OK;
 }
 
-struct part { /* of a log: one run's, up to event `last` */
+struct log_part { /* of a log: one run's, up to event `last` */
     struct memory_run *r;
     int64_t last;
 };
 
 /* As find_parts in sqlite_read.c: newest first. */
-static bool find_parts(const struct memory *m, struct memory_run *r,
+static bool find_parts(const struct memory_store *m, struct memory_run *r,
                        int64_t from, struct buf *parts)
 {
-    struct part p = {r, INT64_MAX};
+    struct log_part p = {r, INT64_MAX};
 
     while (p.r) {
         int64_t base = p.r->seq_base;
@@ -218,7 +219,7 @@ static wend_status memory_read(wend_store *s, wend_str run,
                                struct store_place from, uint32_t max,
                                store_item_fn fn, void *ctx, wend_error *err)
 {
-    struct memory *m = (struct memory *)s;
+    struct memory_store *m = (struct memory_store *)s;
     struct store_reader to = {.fn = fn, .ctx = ctx, .left = max};
     struct buf parts = {.mem = &s->mem};
     wend_status status = WEND_OK;
@@ -231,10 +232,10 @@ static wend_status memory_read(wend_store *s, wend_str run,
     else if (!find_parts(m, r, from.seq, &parts))
         status = fail_nomem(err);
     while (status == WEND_OK && parts.len && !to.stopped) {
-        const struct part *p;
+        const struct log_part *p;
 
         parts.len -= sizeof *p;
-        p = (const struct part *)(void *)(parts.ptr + parts.len);
+        p = (const struct log_part *)(void *)(parts.ptr + parts.len);
         status = read_part(m, p->r, from, p->last, &to, err);
     }
     pthread_mutex_unlock(&m->lock);
@@ -245,9 +246,9 @@ static wend_status memory_read(wend_store *s, wend_str run,
 static wend_status memory_blob(wend_store *s, wend_str hash, struct buf *out,
                                wend_error *err)
 {
-    struct memory *m = (struct memory *)s;
+    struct memory_store *m = (struct memory_store *)s;
     wend_status status = WEND_OK;
-    struct blob *b;
+    struct memory_blob *b;
 
     pthread_mutex_lock(&m->lock);
     b = memory_blob_get(m, hash);
@@ -262,7 +263,7 @@ static wend_status memory_blob(wend_store *s, wend_str hash, struct buf *out,
 static wend_status memory_state(wend_store *s, wend_str run,
                                 struct store_state *out, wend_error *err)
 {
-    struct memory *m = (struct memory *)s;
+    struct memory_store *m = (struct memory_store *)s;
     wend_status status = WEND_OK;
     struct memory_run *r;
 
@@ -343,9 +344,9 @@ static void info_of(const struct memory_run *r, struct arena *a,
     };
 }
 
-static wend_status list(const struct memory *m, const wend_list_options *o,
-                        struct arena *a, wend_run_info **rows, size_t *count,
-                        wend_error *err)
+static wend_status list(const struct memory_store *m,
+                        const wend_list_options *o, struct arena *a,
+                        wend_run_info **rows, size_t *count, wend_error *err)
 {
     struct memory_run **found, *after = NULL;
     size_t found_count = 0;
@@ -370,7 +371,7 @@ static wend_status memory_list(wend_store *s, const wend_list_options *o,
                                struct arena *a, wend_run_info **rows,
                                size_t *count, wend_error *err)
 {
-    struct memory *m = (struct memory *)s;
+    struct memory_store *m = (struct memory_store *)s;
     wend_status status;
 
     pthread_mutex_lock(&m->lock);
@@ -381,11 +382,11 @@ static wend_status memory_list(wend_store *s, const wend_list_options *o,
 
 static void memory_free(wend_store *s)
 {
-    struct memory *m = (struct memory *)s;
+    struct memory_store *m = (struct memory_store *)s;
     struct mem mem = s->mem;
     struct node *n, *next;
 
-    for (struct request *q = m->inbox, *q_next; q; q = q_next) {
+    for (struct memory_request *q = m->inbox, *q_next; q; q = q_next) {
         q_next = q->next;
         mem_free(&mem, q);
     }
@@ -399,35 +400,11 @@ static void memory_free(wend_store *s)
             next = n->next;
             mem_free(&mem, n);
         }
-    memory_facts_free(&m->facts, &mem);
+    memory_facts_free(m);
     mem_free(&mem, m->runs.slots);
     mem_free(&mem, m->blobs.slots);
     pthread_mutex_destroy(&m->lock);
     mem_free(&mem, m);
-}
-
-static void memory_keep(wend_store *s, struct store_keep *k)
-{
-    struct memory *m = (struct memory *)s;
-    wend_status status;
-
-    pthread_mutex_lock(&m->lock);
-    status = memory_facts_set(&m->facts, &s->mem, &k->fact);
-    pthread_mutex_unlock(&m->lock);
-    k->done(k, status);
-}
-
-static wend_status memory_facts(wend_store *s, wend_str space, wend_str key,
-                                int64_t now_us, store_fact_fn fn, void *ctx,
-                                wend_error *err)
-{
-    struct memory *m = (struct memory *)s;
-
-    (void)err;
-    pthread_mutex_lock(&m->lock);
-    memory_facts_give(m->facts, space, key, now_us, fn, ctx);
-    pthread_mutex_unlock(&m->lock);
-    return WEND_OK;
 }
 
 wend_status store_memory_open(wend_store **out, wend_error *err)
@@ -452,7 +429,7 @@ wend_status store_memory_open(wend_store **out, wend_error *err)
         .failure = memory_sound,
     };
     const struct mem mem = {0};
-    struct memory *m = mem_zalloc(&mem, sizeof *m);
+    struct memory_store *m = mem_zalloc(&mem, sizeof *m);
 
     if (!m)
         return fail_nomem(err);

@@ -8,51 +8,50 @@
 
 #include "store/memory/memory_run.h"
 
-struct blob {
+struct memory_blob {
     struct node node; /* key: the hash */
     size_t len;
     bool used;    /* while the store is tidied */
     char bytes[]; /* the hash, then the text */
 };
 
-struct request {
-    struct request *next;
+struct memory_request {
+    struct memory_request *next;
     struct store_request view;
     bool late; /* its sender has not asked yet */
 };
 
 struct memory_fact;
 
-struct memory {
+struct memory_store {
     wend_store base;
     pthread_mutex_t lock;
     struct table runs, blobs;
-    struct request *inbox, **inbox_last;
+    struct memory_request *inbox, **inbox_last;
     int64_t request_id, run_number;
     struct memory_fact *facts;
 };
 
 /* With the lock held. */
-struct memory_run *memory_run_get(const struct memory *m, wend_str id);
+struct memory_run *memory_run_get(const struct memory_store *m, wend_str id);
 /* The same; reports an unknown run. */
-struct memory_run *memory_run_known(const struct memory *m, wend_str id,
+struct memory_run *memory_run_known(const struct memory_store *m, wend_str id,
                                     wend_error *err);
-struct blob *memory_blob_get(const struct memory *m, wend_str hash);
+struct memory_blob *memory_blob_get(const struct memory_store *m,
+                                    wend_str hash);
 
 /* A zeroed block of `size` bytes, with copies of the texts behind it, which
  * then point to their copies; the list ends with NULL. NULL: out of memory. */
 void *memory_block(const struct mem *m, size_t size, wend_str *const *texts);
 
-/* memory_facts.c, with the lock held */
-wend_status memory_facts_set(struct memory_fact **list, const struct mem *m,
-                             const struct store_fact *f);
-void memory_facts_give(const struct memory_fact *list, wend_str space,
-                       wend_str key, int64_t now_us, store_fact_fn fn,
-                       void *ctx);
-/* Those that have expired by then. */
-void memory_facts_drop(struct memory_fact **list, const struct mem *m,
-                       int64_t now_us);
-void memory_facts_free(struct memory_fact **list, const struct mem *m);
+/* memory_facts.c */
+void memory_keep(wend_store *s, struct store_keep *k);
+wend_status memory_facts(wend_store *s, wend_str space, wend_str key,
+                         int64_t now_us, store_fact_fn fn, void *ctx,
+                         wend_error *err);
+/* With the lock held: those that have expired by then; all. */
+void memory_facts_drop(struct memory_store *m, int64_t now_us);
+void memory_facts_free(struct memory_store *m);
 
 /* memory_inbox.c */
 wend_status memory_post(wend_store *s, wend_str run, const char *what,
@@ -66,9 +65,11 @@ wend_status memory_fate(wend_store *s, int64_t id, enum store_fate *out,
                         wend_error *err);
 /* With the lock held: whether requests let b be added; and, once it was,
  * deals with those that it has heard. */
-bool memory_inbox_lets(const struct memory *m, const struct store_batch *b);
-void memory_inbox_heard(struct memory *m, const struct store_batch *b);
-void memory_inbox_drop(struct memory *m, wend_str run); /* of a run that goes */
+bool memory_inbox_lets(const struct memory_store *m,
+                       const struct store_batch *b);
+void memory_inbox_heard(struct memory_store *m, const struct store_batch *b);
+void memory_inbox_drop(struct memory_store *m,
+                       wend_str run); /* of a run that goes */
 
 /* memory_prune.c */
 wend_status memory_forget(wend_store *s, wend_str run, wend_error *err);

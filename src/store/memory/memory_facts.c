@@ -20,66 +20,82 @@ static struct memory_fact *fact_new(const struct mem *m,
     return n;
 }
 
-wend_status memory_facts_set(struct memory_fact **list, const struct mem *m,
-                             const struct store_fact *f)
+static wend_status set(struct memory_store *m, const struct store_fact *f)
 {
-    struct memory_fact *n = f->text.ptr ? fact_new(m, f) : NULL;
-    struct memory_fact **link = list, *old;
+    const struct mem *mem = &m->base.mem;
+    struct memory_fact *n = f->text.ptr ? fact_new(mem, f) : NULL;
+    struct memory_fact **link = &m->facts, *old;
 
     if (f->text.ptr && !n)
         return WEND_E_NOMEM;
-    while ((old = *link)) {
-        if (str_eq(old->fact.space, f->space) &&
-            str_eq(old->fact.key, f->key)) {
-            *link = old->next;
-            mem_free(m, old);
-            break;
-        }
+    while ((old = *link) && !(str_eq(old->fact.space, f->space) &&
+                              str_eq(old->fact.key, f->key)))
         link = &old->next;
+    if (old) {
+        *link = old->next;
+        mem_free(mem, old);
     }
     if (!n)
         return WEND_OK;
-    for (link = list; *link && (*link)->fact.time_us > f->time_us;)
+    for (link = &m->facts; *link && (*link)->fact.time_us > f->time_us;)
         link = &(*link)->next; /* newest first */
     n->next = *link;
     *link = n;
     return WEND_OK;
 }
 
-void memory_facts_give(const struct memory_fact *list, wend_str space,
-                       wend_str key, int64_t now_us, store_fact_fn fn,
-                       void *ctx)
+void memory_keep(wend_store *s, struct store_keep *k)
 {
-    for (const struct memory_fact *n = list; n; n = n->next) {
-        const struct store_fact *f = &n->fact;
+    struct memory_store *m = (struct memory_store *)s;
+    wend_status status;
 
-        if (str_eq(f->space, space) && (!key.ptr || str_eq(f->key, key)) &&
-            (!f->until_us || f->until_us > now_us) && !fn(ctx, f))
-            return;
-    }
+    pthread_mutex_lock(&m->lock);
+    status = set(m, &k->fact);
+    pthread_mutex_unlock(&m->lock);
+    k->done(k, status);
 }
 
-void memory_facts_drop(struct memory_fact **list, const struct mem *m,
-                       int64_t now_us)
+static bool has_expired(const struct store_fact *f, int64_t now_us)
 {
-    struct memory_fact *n;
+    return f->until_us && f->until_us <= now_us;
+}
 
-    while ((n = *list)) {
-        if (!n->fact.until_us || n->fact.until_us > now_us) {
-            list = &n->next;
+wend_status memory_facts(wend_store *s, wend_str space, wend_str key,
+                         int64_t now_us, store_fact_fn fn, void *ctx,
+                         wend_error *err)
+{
+    struct memory_store *m = (struct memory_store *)s;
+    bool more = true;
+
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    for (struct memory_fact *n = m->facts; n && more; n = n->next)
+        if (str_eq(n->fact.space, space) &&
+            (!key.ptr || str_eq(n->fact.key, key)) &&
+            !has_expired(&n->fact, now_us))
+            more = fn(ctx, &n->fact);
+    pthread_mutex_unlock(&m->lock);
+    return WEND_OK;
+}
+
+void memory_facts_drop(struct memory_store *m, int64_t now_us)
+{
+    struct memory_fact **link = &m->facts, *n;
+
+    while ((n = *link)) {
+        if (!has_expired(&n->fact, now_us)) {
+            link = &n->next;
             continue;
         }
-        *list = n->next;
-        mem_free(m, n);
+        *link = n->next;
+        mem_free(&m->base.mem, n);
     }
 }
 
-void memory_facts_free(struct memory_fact **list, const struct mem *m)
+void memory_facts_free(struct memory_store *m)
 {
-    while (*list) {
-        struct memory_fact *n = *list;
-
-        *list = n->next;
-        mem_free(m, n);
+    for (struct memory_fact *n = m->facts, *next; n; n = next) {
+        next = n->next;
+        mem_free(&m->base.mem, n);
     }
 }

@@ -6,29 +6,29 @@
 #include <assert.h>
 #include "store/memory/memory.h"
 
-static struct request *request_new(const struct mem *m, wend_str run,
-                                   wend_str what, wend_str body)
+static struct memory_request *request_new(const struct mem *m, wend_str run,
+                                          wend_str what, wend_str body)
 {
     struct store_request view = {.run = run, .what = what, .body = body};
     wend_str *const texts[] = {&view.run, &view.what, &view.body, NULL};
-    struct request *r = memory_block(m, sizeof *r, texts);
+    struct memory_request *r = memory_block(m, sizeof *r, texts);
 
     if (r)
         r->view = view;
     return r;
 }
 
-static size_t count_of(const struct memory *m, wend_str run)
+static size_t count_of(const struct memory_store *m, wend_str run)
 {
     size_t count = 0;
 
-    for (const struct request *q = m->inbox; q; q = q->next)
+    for (const struct memory_request *q = m->inbox; q; q = q->next)
         count += str_eq(q->view.run, run);
     return count;
 }
 
-static wend_status add(struct memory *m, const struct memory_run *r,
-                       struct request *q, int64_t *id, wend_error *err)
+static wend_status add(struct memory_store *m, const struct memory_run *r,
+                       struct memory_request *q, int64_t *id, wend_error *err)
 {
     wend_status s = store_postable(q->view.run, r->summary.ended_us,
                                    (int64_t)count_of(m, q->view.run), err);
@@ -46,8 +46,8 @@ static wend_status add(struct memory *m, const struct memory_run *r,
 wend_status memory_post(wend_store *s, wend_str run, const char *what,
                         wend_str body, int64_t *id, wend_error *err)
 {
-    struct memory *m = (struct memory *)s;
-    struct request *q = request_new(&s->mem, run, str_of(what), body);
+    struct memory_store *m = (struct memory_store *)s;
+    struct memory_request *q = request_new(&s->mem, run, str_of(what), body);
     wend_status status = WEND_E_NOTFOUND;
     struct memory_run *r;
 
@@ -64,9 +64,10 @@ wend_status memory_post(wend_store *s, wend_str run, const char *what,
 }
 
 /* The oldest one that waits and is newer than `id`. */
-static const struct request *after(const struct memory *m, int64_t id)
+static const struct memory_request *after(const struct memory_store *m,
+                                          int64_t id)
 {
-    const struct request *q = m->inbox;
+    const struct memory_request *q = m->inbox;
 
     while (q && (q->late || q->view.id <= id))
         q = q->next;
@@ -78,8 +79,8 @@ static const struct request *after(const struct memory *m, int64_t id)
 wend_status memory_take(wend_store *s, store_request_fn fn, void *ctx,
                         wend_error *err)
 {
-    struct memory *m = (struct memory *)s;
-    const struct request *q;
+    struct memory_store *m = (struct memory_store *)s;
+    const struct memory_request *q;
     int64_t id = 0;
 
     (void)err;
@@ -96,12 +97,12 @@ wend_status memory_waiting(wend_store *s, wend_str run, struct arena *a,
                            struct store_request **out, size_t *count,
                            wend_error *err)
 {
-    struct memory *m = (struct memory *)s;
+    struct memory_store *m = (struct memory_store *)s;
 
     *count = 0;
     pthread_mutex_lock(&m->lock);
     *out = arena_alloc(a, (count_of(m, run) + 1) * sizeof **out);
-    for (const struct request *q = m->inbox; *out && q; q = q->next)
+    for (const struct memory_request *q = m->inbox; *out && q; q = q->next)
         if (!q->late && str_eq(q->view.run, run))
             (*out)[(*count)++] = (struct store_request){
                 .id = q->view.id,
@@ -113,18 +114,18 @@ wend_status memory_waiting(wend_store *s, wend_str run, struct arena *a,
     return a->failed ? fail_nomem(err) : WEND_OK;
 }
 
-static struct request **find(struct memory *m, int64_t id)
+static struct memory_request **find(struct memory_store *m, int64_t id)
 {
-    struct request **link = &m->inbox;
+    struct memory_request **link = &m->inbox;
 
     while (*link && (*link)->view.id != id)
         link = &(*link)->next;
     return link;
 }
 
-static void drop(struct memory *m, struct request **link)
+static void drop(struct memory_store *m, struct memory_request **link)
 {
-    struct request *q = *link;
+    struct memory_request *q = *link;
 
     assert(q);
     *link = q->next;
@@ -136,8 +137,8 @@ static void drop(struct memory *m, struct request **link)
 wend_status memory_fate(wend_store *s, int64_t id, enum store_fate *out,
                         wend_error *err)
 {
-    struct memory *m = (struct memory *)s;
-    struct request **link;
+    struct memory_store *m = (struct memory_store *)s;
+    struct memory_request **link;
 
     (void)err;
     pthread_mutex_lock(&m->lock);
@@ -157,19 +158,20 @@ static bool hears(const struct store_batch *b, int64_t id)
     return false;
 }
 
-bool memory_inbox_lets(const struct memory *m, const struct store_batch *b)
+bool memory_inbox_lets(const struct memory_store *m,
+                       const struct store_batch *b)
 {
-    for (const struct request *q = b->summary.ended_us ? m->inbox : NULL; q;
-         q = q->next)
+    for (const struct memory_request *q = b->summary.ended_us ? m->inbox : NULL;
+         q; q = q->next)
         if (!q->late && str_eq(q->view.run, b->run) && !hears(b, q->view.id))
             return false;
     return true;
 }
 
-void memory_inbox_heard(struct memory *m, const struct store_batch *b)
+void memory_inbox_heard(struct memory_store *m, const struct store_batch *b)
 {
     for (size_t i = 0; i < b->heard_count; i++) {
-        struct request **link = find(m, b->heard[i].id);
+        struct memory_request **link = find(m, b->heard[i].id);
 
         if (*link && b->heard[i].late)
             (*link)->late = true;
@@ -178,9 +180,9 @@ void memory_inbox_heard(struct memory *m, const struct store_batch *b)
     }
 }
 
-void memory_inbox_drop(struct memory *m, wend_str run)
+void memory_inbox_drop(struct memory_store *m, wend_str run)
 {
-    struct request **link = &m->inbox;
+    struct memory_request **link = &m->inbox;
 
     while (*link)
         if (str_eq((*link)->view.run, run))

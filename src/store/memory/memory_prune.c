@@ -4,7 +4,7 @@
 #include "base/fail.h"
 #include "store/memory/memory.h"
 
-static bool has_child(const struct memory *m, wend_str run)
+static bool has_child(const struct memory_store *m, wend_str run)
 {
     for (size_t i = 0; i < m->runs.slots_count; i++)
         for (const struct node *n = m->runs.slots[i]; n; n = n->next)
@@ -16,7 +16,7 @@ static bool has_child(const struct memory *m, wend_str run)
 
 wend_status memory_forget(wend_store *s, wend_str run, wend_error *err)
 {
-    struct memory *m = (struct memory *)s;
+    struct memory_store *m = (struct memory_store *)s;
     wend_status status = WEND_OK;
     struct memory_run *r;
 
@@ -35,13 +35,13 @@ wend_status memory_forget(wend_store *s, wend_str run, wend_error *err)
     return status;
 }
 
-static void mark_used(struct memory *m, const struct memory_run *r)
+static void mark_used(struct memory_store *m, const struct memory_run *r)
 {
     for (size_t i = 0; i < r->rows_count; i++) {
         wend_str rest = {r->rows[i]->body, r->rows[i]->len}, hash;
 
         while (store_blob_next(&rest, &hash)) {
-            struct blob *b = memory_blob_get(m, hash);
+            struct memory_blob *b = memory_blob_get(m, hash);
 
             if (b)
                 b->used = true;
@@ -52,19 +52,19 @@ static void mark_used(struct memory *m, const struct memory_run *r)
 wend_status memory_tidy(wend_store *s, int64_t now_us, int64_t *bytes,
                         wend_error *err)
 {
-    struct memory *m = (struct memory *)s;
+    struct memory_store *m = (struct memory_store *)s;
     struct node *n, *next;
 
     (void)err;
     *bytes = 0;
     pthread_mutex_lock(&m->lock);
-    memory_facts_drop(&m->facts, &s->mem, now_us);
+    memory_facts_drop(m, now_us);
     for (size_t i = 0; i < m->runs.slots_count; i++)
         for (n = m->runs.slots[i]; n; n = n->next)
             mark_used(m, (struct memory_run *)n);
     for (size_t i = 0; i < m->blobs.slots_count; i++)
         for (n = m->blobs.slots[i]; n; n = next) {
-            struct blob *b = (struct blob *)n;
+            struct memory_blob *b = (struct memory_blob *)n;
 
             next = n->next;
             if (!b->used) {

@@ -23,7 +23,7 @@ wend_str memory_run_text(const struct memory_run *r, enum text which)
 
 void memory_run_free(const struct mem *m, struct memory_run *r)
 {
-    struct block *b, *next;
+    struct memory_rows *b, *next;
 
     for (b = r ? r->blocks : NULL; b; b = next) {
         next = b->next;
@@ -75,7 +75,7 @@ struct memory_run *memory_run_new(const struct mem *m,
 static bool rows_room(struct memory_run *r, const struct mem *m, size_t more)
 {
     size_t cap = r->rows_cap ? r->rows_cap : ROWS_MIN;
-    struct row **rows;
+    struct memory_row **rows;
 
     if (more > UINT32_MAX / 2 - r->rows_count)
         return false;
@@ -93,14 +93,16 @@ static bool rows_room(struct memory_run *r, const struct mem *m, size_t more)
 
 static size_t row_size(wend_str body)
 {
-    const size_t align = _Alignof(struct row);
+    const size_t align = _Alignof(struct memory_row);
 
-    return (offsetof(struct row, body) + body.len + align - 1) & ~(align - 1);
+    return (offsetof(struct memory_row, body) + body.len + align - 1) &
+           ~(align - 1);
 }
 
-static struct row *row_put(struct memory_run *r, char **at, wend_str body)
+static struct memory_row *row_put(struct memory_run *r, char **at,
+                                  wend_str body)
 {
-    struct row *row = (struct row *)(void *)*at;
+    struct memory_row *row = (struct memory_row *)(void *)*at;
 
     *at += row_size(body);
     memset(row, 0, sizeof *row);
@@ -116,7 +118,7 @@ static size_t put_packs(struct memory_run *r, char **at,
                         const struct store_batch *b, size_t p, int64_t seq)
 {
     for (; p < b->packs_count && b->packs[p].seq < seq; p++) {
-        struct row *row = row_put(r, at, b->packs[p].body);
+        struct memory_row *row = row_put(r, at, b->packs[p].body);
 
         row->seq = b->packs[p].seq;
         row->at = b->packs[p].n;
@@ -129,8 +131,8 @@ static size_t put_packs(struct memory_run *r, char **at,
 bool memory_run_add(struct memory_run *r, const struct mem *m,
                     const struct store_batch *b)
 {
-    size_t size = sizeof(struct block), p = 0;
-    struct block *block;
+    size_t size = sizeof(struct memory_rows), p = 0;
+    struct memory_rows *block;
     char *at;
 
     for (size_t i = 0; i < b->packs_count; i++)
@@ -150,7 +152,7 @@ bool memory_run_add(struct memory_run *r, const struct mem *m,
     r->blocks = block;
     at = block->bytes;
     for (size_t i = 0; i < b->events_count; i++) {
-        struct row *row;
+        struct memory_row *row;
 
         p = put_packs(r, &at, b, p, b->events[i].seq);
         row = row_put(r, &at, b->events[i].body);
@@ -182,7 +184,7 @@ static bool hash_events(struct memory_run *r, const struct mem *m, size_t count)
            r->hashes_count ? r->hashes[r->hashes_count - 1] : r->head_base,
            sizeof c.head);
     while (r->hashes_count < count) {
-        const struct row *row = r->rows[r->rows_hashed++];
+        const struct memory_row *row = r->rows[r->rows_hashed++];
         wend_str body = {row->body, row->len};
 
         if (row->is_pack) {
@@ -225,7 +227,7 @@ size_t memory_run_find(const struct memory_run *r, int64_t seq)
 }
 
 bool memory_run_item(struct memory_run *r, const struct mem *m,
-                     const struct row *row, struct store_item *item)
+                     const struct memory_row *row, struct store_item *item)
 {
     size_t nth; /* of the run's events, from 1 */
 

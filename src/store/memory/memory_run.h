@@ -8,7 +8,7 @@
 #include "store/table.h"
 
 /* A kept event or a pack. */
-struct row {
+struct memory_row {
     int64_t seq;
     int64_t at; /* time_us of an event, n of a pack */
     uint32_t count, len;
@@ -16,8 +16,8 @@ struct row {
     char body[];
 };
 
-struct block { /* the rows of one batch */
-    struct block *next;
+struct memory_rows { /* the rows of one batch */
+    struct memory_rows *next;
     char bytes[];
 };
 
@@ -34,8 +34,8 @@ enum text {
 
 struct memory_run {
     struct node node; /* key: the run id */
-    struct block *blocks;
-    struct row **rows; /* by seq, then n */
+    struct memory_rows *blocks;
+    struct memory_row **rows; /* by seq, then n */
     uint32_t rows_count, rows_cap;
     uint32_t rows_hashed, hashes_count, hashes_cap;
     uint32_t text_len[TEXTS];                 /* UINT32_MAX: absent */
@@ -63,6 +63,6 @@ bool memory_run_head(struct memory_run *r, const struct mem *m,
                      unsigned char head[SHA256_BYTES]);
 /* False when out of memory. */
 bool memory_run_item(struct memory_run *r, const struct mem *m,
-                     const struct row *row, struct store_item *item);
+                     const struct memory_row *row, struct store_item *item);
 
 #endif

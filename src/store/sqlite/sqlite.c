@@ -135,7 +135,7 @@ static wend_status open_still(struct sqlite_store *s,
     return db_open_still(s->path, schema, &s->read, &s->owner, &s->still, err);
 }
 
-wend_status sqlite_open_as(const char *path, const struct db_schema *schema,
+static wend_status open_as(const char *path, const struct db_schema *schema,
                            enum store_use use, wend_store **out,
                            wend_error *err)
 {
@@ -174,8 +174,14 @@ wend_status sqlite_open_as(const char *path, const struct db_schema *schema,
     return status;
 }
 
+wend_status sqlite_open_as(const char *path, const struct db_schema *schema,
+                           wend_store **out, wend_error *err)
+{
+    return open_as(path, schema, STORE_WRITE, out, err);
+}
+
 wend_status store_sqlite_open(const char *path, enum store_use use,
                               wend_store **out, wend_error *err)
 {
-    return sqlite_open_as(path, &db_schema_now, use, out, err);
+    return open_as(path, &db_schema_now, use, out, err);
 }

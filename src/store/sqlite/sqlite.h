@@ -208,8 +208,7 @@ int db_checkpoint(struct db *db);
 wend_status db_store_id(struct db *db, char id[STORE_ID_BYTES],
                         wend_error *err);
 
-/* ---- The engine -----------------------------------------------------------
- */
+/* ---- The engine ---------------------------------------------------------- */
 
 /* Work for the writer that is no batch. */
 struct db_op {
@@ -291,8 +290,8 @@ int64_t db_noted(const struct owner *o, int64_t id, wend_str run);
 /* WEND_E_CORRUPT: a run whose newest event is seq had more. */
 wend_status db_note_check(const struct owner *o, int64_t id, wend_str run,
                           int64_t seq, wend_error *err);
-/* Of a log that has lost commits: each run that is not over may have had one
- * more. */
+/* After a log has lost commits: each unfinished run may have had one more
+ * event. */
 wend_status db_note_loss(struct sqlite_store *s, wend_error *err);
 wend_status db_accept_loss(wend_store *store, wend_str run, wend_error *err);
 wend_status db_check_notes(struct sqlite_store *s, wend_error *err);
@@ -363,9 +362,8 @@ wend_status db_read_begin(struct sqlite_store *s, wend_error *err);
 wend_status db_read_end(struct sqlite_store *s, wend_status status,
                         wend_error *err);
 
-/* As store_sqlite_open; the newest schema is a parameter. */
+/* As store_sqlite_open, for writing; the newest schema is a parameter. */
 wend_status sqlite_open_as(const char *path, const struct db_schema *schema,
-                           enum store_use use, wend_store **out,
-                           wend_error *err);
+                           wend_store **out, wend_error *err);
 
 #endif

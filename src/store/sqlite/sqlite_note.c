@@ -6,26 +6,16 @@
 #include "base/fail.h"
 #include "store/sqlite/sqlite.h"
 
-static struct note note_of(wend_str run, int64_t seq)
-{
-    struct note note = {.seq = seq};
-
-    if (run.len == RUN_ID_LEN)
-        memcpy(note.run, run.ptr, RUN_ID_LEN);
-    return note;
-}
-
 void db_note(struct sqlite_store *s, const struct store_batch *batches)
 {
     for (const struct store_batch *b = batches; b; b = b->next) {
         struct log_place at = {0};
-        struct note note;
 
         if (!b->events_count)
             continue;
-        note = note_of(b->run, b->events[b->events_count - 1].seq);
         (void)db_find_run(&s->write, b->run, &at); /* the next use fails, too */
-        note_write(&s->owner, at.id, &note);
+        note_write(&s->owner, at.id, b->run,
+                   b->events[b->events_count - 1].seq);
     }
 }
 
@@ -63,10 +53,9 @@ wend_status db_note_loss(struct sqlite_store *s, wend_error *err)
     while (ask_step(&a) == SQLITE_ROW) {
         int64_t id = ask_get_i64(&a, 0), seq = ask_get_i64(&a, 2);
         wend_str run = ask_get_str(&a, 1);
-        struct note note = note_of(run, seq + 1);
 
         if (db_noted(&s->owner, id, run) <= seq)
-            note_write(&s->owner, id, &note);
+            note_write(&s->owner, id, run, seq + 1);
     }
     status = ask_end(&a, err);
     /* The same frames must not be found again. */
@@ -85,11 +74,8 @@ wend_status db_accept_loss(wend_store *store, wend_str run, wend_error *err)
         *err = s->refusal;
     if (status == WEND_OK)
         status = db_state(store, run, &state, err);
-    if (status == WEND_OK) {
-        struct note note = note_of(run, state.seq);
-
-        note_write(&s->owner, state.id, &note);
-    }
+    if (status == WEND_OK)
+        note_write(&s->owner, state.id, run, state.seq);
     return status;
 }
 

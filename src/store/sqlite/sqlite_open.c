@@ -21,6 +21,7 @@
 enum { APPLICATION_ID = 0x77656e64 }; /* "wend" */
 /* A commit writes every page that it touches, and most rows are small. */
 #define PAGE_BYTES 1024
+#define SET_PAGE_BYTES "PRAGMA page_size = " TEXT(PAGE_BYTES) ";"
 /* Pages that many commits change are written back only once in 4 MiB. */
 enum { CHECKPOINT_PAGES = (4 << 20) / PAGE_BYTES };
 /* A patient operation moves less at once: while the system syncs the file, a
@@ -32,8 +33,7 @@ enum kind { KIND_NEW, KIND_OURS, KIND_FOREIGN };
 
 enum { VERSION_WITH_ID = 2 }; /* the first that has one */
 
-/* ---- The file itself ------------------------------------------------------
- */
+/* ---- The file itself ----------------------------------------------------- */
 
 static wend_status make_file(const char *path, wend_error *err)
 {
@@ -91,33 +91,7 @@ static wend_status make_private(const char *path, wend_error *err)
     return WEND_OK;
 }
 
-/* ---- What it is ------------------------------------------------------------
- */
-
-/* In one transaction: another process may be making it. */
-static wend_status look(struct db *db, enum kind *kind, int64_t *version,
-                        wend_error *err)
-{
-    int64_t id, objects;
-    wend_status s = db_exec(db, "BEGIN", err);
-
-    if (s == WEND_OK)
-        s = db_number(db, "PRAGMA application_id", &id, err);
-    if (s == WEND_OK)
-        s = db_number(db, "PRAGMA user_version", version, err);
-    if (s == WEND_OK)
-        s = db_number(db, "SELECT count(*) FROM sqlite_schema", &objects, err);
-    if (!sqlite3_get_autocommit(db->handle))
-        db_exec(db, "ROLLBACK", NULL);
-    if (s != WEND_OK)
-        return s;
-    if (id == APPLICATION_ID)
-        *kind = KIND_OURS;
-    else
-        /* Without tables: made by us, but not to the end. */
-        *kind = id || *version || objects ? KIND_FOREIGN : KIND_NEW;
-    return WEND_OK;
-}
+/* ---- What it is ---------------------------------------------------------- */
 
 static wend_status check_kind(const struct db *db, enum kind kind,
                               int64_t version, const struct db_schema *schema,
@@ -134,6 +108,31 @@ static wend_status check_kind(const struct db *db, enum kind kind,
                     "one knows up to version %d",
                     db->path, (long long)version, schema->version);
     return WEND_OK;
+}
+
+/* In one transaction: another process may be making it. Fails unless the file
+ * is new or has a schema that we know. */
+static wend_status look(struct db *db, const struct db_schema *schema,
+                        enum kind *kind, int64_t *version, wend_error *err)
+{
+    int64_t id, objects;
+    wend_status s = db_exec(db, "BEGIN", err);
+
+    if (s == WEND_OK)
+        s = db_number(db, "PRAGMA application_id", &id, err);
+    if (s == WEND_OK)
+        s = db_number(db, "PRAGMA user_version", version, err);
+    if (s == WEND_OK)
+        s = db_number(db, "SELECT count(*) FROM sqlite_schema", &objects, err);
+    if (!sqlite3_get_autocommit(db->handle))
+        db_exec(db, "ROLLBACK", NULL);
+    if (s != WEND_OK)
+        return s;
+    /* Without tables: made by us, but not to the end. */
+    *kind = id == APPLICATION_ID        ? KIND_OURS
+            : id || *version || objects ? KIND_FOREIGN
+                                        : KIND_NEW;
+    return check_kind(db, *kind, *version, schema, err);
 }
 
 int db_checkpoint(struct db *db)
@@ -190,8 +189,7 @@ static wend_status set_modes(struct db *db, wend_error *err)
     return s;
 }
 
-/* ---- Making and upgrading ---------------------------------------------------
- */
+/* ---- Making and upgrading ------------------------------------------------ */
 
 /* With the version set last, inside the transaction that is open. */
 static wend_status set_version(struct db *db, int version, wend_error *err)
@@ -208,11 +206,8 @@ static wend_status create(struct db *db, const struct db_schema *schema,
                           wend_error *err)
 {
     /* Free pages go to the end of the file only if it is made so. */
-    wend_status s = db_exec(db,
-                            "PRAGMA page_size = " TEXT(
-                                PAGE_BYTES) ";"
-                                            "PRAGMA auto_vacuum = INCREMENTAL",
-                            err);
+    wend_status s =
+        db_exec(db, SET_PAGE_BYTES "PRAGMA auto_vacuum = INCREMENTAL", err);
 
     if (s == WEND_OK)
         s = set_modes(db, err);
@@ -294,11 +289,8 @@ static wend_status set_pages(struct db *db, wend_error *err)
         return WEND_OK;
     return db_exec(
         db,
-        "PRAGMA synchronous = FULL;"
-        "PRAGMA temp_store = FILE;"
-        "PRAGMA page_size = " TEXT(PAGE_BYTES) ";"
-                                               "VACUUM;"
-                                               "PRAGMA temp_store = MEMORY",
+        "PRAGMA synchronous = FULL; PRAGMA temp_store = FILE;" SET_PAGE_BYTES
+        "VACUUM; PRAGMA temp_store = MEMORY",
         err);
 }
 
@@ -346,9 +338,7 @@ static wend_status settle(struct db *db, const struct owner *owner,
     if (!owner_lock(owner))
         return fail(err, WEND_E_STORE, "store %s: cannot be locked: %s",
                     db->path, strerror(errno));
-    s = look(db, &kind, &version, err);
-    if (s == WEND_OK)
-        s = check_kind(db, kind, version, schema, err);
+    s = look(db, schema, &kind, &version, err);
     if (s == WEND_OK && kind == KIND_NEW) {
         s = create(db, schema, err);
         db->made = s == WEND_OK;
@@ -408,9 +398,7 @@ wend_status db_open(const char *path, const struct db_schema *schema,
                        "writable; try again, and see that not too many "
                        "files are open (ulimit -n)");
     if (s == WEND_OK)
-        s = look(db, &kind, &version, err);
-    if (s == WEND_OK)
-        s = check_kind(db, kind, version, schema, err);
+        s = look(db, schema, &kind, &version, err);
     if (s == WEND_OK)
         s = make_private(path, err);
     if (s == WEND_OK)
@@ -437,9 +425,7 @@ static wend_status look_still(const char *path, const struct db_schema *schema,
     if (s == WEND_OK)
         s = db_exec(db, "PRAGMA query_only = ON", err);
     if (s == WEND_OK)
-        s = look(db, &kind, &version, err);
-    if (s == WEND_OK)
-        s = check_kind(db, kind, version, schema, err);
+        s = look(db, schema, &kind, &version, err);
     if (s == WEND_OK && (kind == KIND_NEW || version < schema->version))
         s = fail(err, WEND_E_STORE,
                  "store %s: has version %lld and must be upgraded, but is "

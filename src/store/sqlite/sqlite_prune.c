@@ -36,7 +36,7 @@ struct prune_op {
     size_t ids_left;
     int64_t gone; /* out: of them */
     int64_t portion_us, until_us;
-    struct blobs *blobs;
+    struct kept_blobs *blobs;
     int64_t now_us;
 };
 
@@ -277,17 +277,17 @@ struct kept_blob { /* that the store has */
 
 /* Events that may be added while blobs are looked at: those of a run that is
  * not over, behind its newest one, and those of runs that are new. */
-struct span {
+struct event_span {
     int64_t after, until;
 };
 
-struct blobs {
+struct kept_blobs {
     struct name_set set; /* struct kept_blob, by hash */
     size_t at;           /* the first slot with one that is unused */
-    struct buf spans;    /* struct span */
+    struct buf spans;    /* struct event_span */
 };
 
-static wend_status load_blobs(struct db *db, struct blobs *blobs,
+static wend_status load_blobs(struct db *db, struct kept_blobs *blobs,
                               wend_error *err)
 {
     struct db_ask q = ask(db, Q_BLOB_HASHES, NULL);
@@ -304,14 +304,14 @@ static wend_status load_blobs(struct db *db, struct blobs *blobs,
     return ask_end(&q, err);
 }
 
-static wend_status load_spans(struct db *db, struct blobs *blobs,
+static wend_status load_spans(struct db *db, struct kept_blobs *blobs,
                               wend_error *err)
 {
     struct db_ask q = ask(db, Q_EVENTS_OPEN, NULL);
     wend_status s;
 
     while (ask_step(&q) == SQLITE_ROW) {
-        struct span span = {ask_get_i64(&q, 0), ask_get_i64(&q, 1)};
+        struct event_span span = {ask_get_i64(&q, 0), ask_get_i64(&q, 1)};
 
         buf_add(&blobs->spans, (const char *)&span, sizeof span);
     }
@@ -320,8 +320,8 @@ static wend_status load_spans(struct db *db, struct blobs *blobs,
 }
 
 /* By the events of a span. */
-static wend_status mark_used(struct db *db, struct blobs *blobs,
-                             struct span span, wend_error *err)
+static wend_status mark_used(struct db *db, struct kept_blobs *blobs,
+                             struct event_span span, wend_error *err)
 {
     struct db_ask q =
         ask(db, Q_BLOB_USERS, VALUES(db_int(span.after), db_int(span.until)));
@@ -339,7 +339,7 @@ static wend_status mark_used(struct db *db, struct blobs *blobs,
     return ask_end(&q, err);
 }
 
-static struct kept_blob *next_unused(struct blobs *blobs)
+static struct kept_blob *next_unused(struct kept_blobs *blobs)
 {
     const struct table *t = &blobs->set.table;
 
@@ -358,7 +358,8 @@ static struct kept_blob *next_unused(struct blobs *blobs)
 static wend_status drop_blobs(struct db *db, struct db_op *op)
 {
     struct prune_op *p = begin(op);
-    const struct span *spans = (const struct span *)(void *)p->blobs->spans.ptr;
+    const struct event_span *spans =
+        (const struct event_span *)(void *)p->blobs->spans.ptr;
     size_t count = p->blobs->spans.len / sizeof *spans;
     wend_status s = WEND_OK;
     struct kept_blob *b;
@@ -376,10 +377,10 @@ static wend_status drop_blobs(struct db *db, struct db_op *op)
     return s;
 }
 
-static wend_status look_at_blobs(struct sqlite_store *s, struct blobs *blobs,
-                                 wend_error *err)
+static wend_status look_at_blobs(struct sqlite_store *s,
+                                 struct kept_blobs *blobs, wend_error *err)
 {
-    const struct span all = {0, INT64_MAX};
+    const struct event_span all = {0, INT64_MAX};
     wend_status status = db_read_begin(s, err);
 
     if (status == WEND_OK)
@@ -394,7 +395,7 @@ static wend_status look_at_blobs(struct sqlite_store *s, struct blobs *blobs,
 
 static wend_status tidy_blobs(struct sqlite_store *s, wend_error *err)
 {
-    struct blobs blobs = {
+    struct kept_blobs blobs = {
         .set = {.arena.mem = &s->base.mem, .size = sizeof(struct kept_blob)},
         .spans.mem = &s->base.mem};
     struct prune_op p = {.op.fn = drop_blobs, .blobs = &blobs};

@@ -66,8 +66,7 @@ wend_status db_known(struct db *db, wend_str run, struct log_place *at,
                                : db_fail(db, err);
 }
 
-/* ---- A run's log ------------------------------------------------------------
- */
+/* ---- A run's log --------------------------------------------------------- */
 
 bool event_cut(wend_str run, wend_str *body)
 {
@@ -87,19 +86,19 @@ bool event_cut(wend_str run, wend_str *body)
 }
 
 /* The reader, and what it is given. */
-struct reader {
+struct row_reader {
     struct store_reader to;
     struct buf body; /* of an event, made whole */
 };
 
 /* The part of a log that is one run's: up to event `last`. */
-struct part {
+struct log_part {
     int64_t id, last;
     char run[RUN_ID_LEN + 1]; /* "" if it has no such name */
 };
 
 /* Puts what event_cut took back. */
-static wend_str event_whole(const struct part *part, wend_str stored,
+static wend_str event_whole(const struct log_part *part, wend_str stored,
                             struct buf *out)
 {
     if (!part->run[0] || !str_starts(stored, EVENT_CUT))
@@ -110,8 +109,8 @@ static wend_str event_whole(const struct part *part, wend_str stored,
     return buf_view(out);
 }
 
-static void event_item(struct db_ask *a, const struct part *part,
-                       struct reader *r, struct store_item *item)
+static void event_item(struct db_ask *a, const struct log_part *part,
+                       struct row_reader *r, struct store_item *item)
 {
     *item = (struct store_item){.seq = ask_get_i64(a, 0)};
     item->body = event_whole(part, ask_get_str(a, 1), &r->body);
@@ -120,8 +119,8 @@ static void event_item(struct db_ask *a, const struct part *part,
         a->rc = SQLITE_NOMEM;
 }
 
-static void pack_item(struct db_ask *a, const struct part *part,
-                      struct reader *r, struct store_item *item)
+static void pack_item(struct db_ask *a, const struct log_part *part,
+                      struct row_reader *r, struct store_item *item)
 {
     (void)part;
     (void)r;
@@ -136,7 +135,7 @@ static void pack_item(struct db_ask *a, const struct part *part,
 
 /* Merges both by seq, an event before the packs that follow it. */
 static void merge(struct db_ask *events, struct db_ask *packs,
-                  const struct part *part, struct reader *r)
+                  const struct log_part *part, struct row_reader *r)
 {
     struct store_item item;
     struct db_ask *from;
@@ -161,8 +160,8 @@ static void merge(struct db_ask *events, struct db_ask *packs,
 
 /* The deltas after the last event of an ancestor belong to what followed
  * there. */
-static wend_status read_part(struct db *db, const struct part *part,
-                             struct store_place place, struct reader *r,
+static wend_status read_part(struct db *db, const struct log_part *part,
+                             struct store_place place, struct row_reader *r,
                              wend_error *err)
 {
     int64_t at = place.seq < 0            ? 0
@@ -221,7 +220,7 @@ static wend_status find_parts(struct db *db, wend_str run, int64_t from,
                               struct buf *parts, wend_error *err)
 {
     struct buf name = {.mem = parts->mem};
-    struct part p = {.id = INT64_MAX, .last = DB_SEQ_MAX};
+    struct log_part p = {.id = INT64_MAX, .last = DB_SEQ_MAX};
     int64_t first = INT64_MAX;
     wend_status s = WEND_OK;
     int rc = SQLITE_ROW;
@@ -253,8 +252,8 @@ wend_status db_read(wend_store *store, wend_str run, struct store_place from,
 {
     struct sqlite_store *s = (struct sqlite_store *)store;
     wend_status status = db_read_begin(s, err);
-    struct reader r = {.to = {.fn = fn, .ctx = ctx, .left = max},
-                       .body.mem = &store->mem};
+    struct row_reader r = {.to = {.fn = fn, .ctx = ctx, .left = max},
+                           .body.mem = &store->mem};
     struct buf parts = {.mem = &store->mem};
 
     /* All statements see the same. */
@@ -263,10 +262,10 @@ wend_status db_read(wend_store *store, wend_str run, struct store_place from,
     if (status == WEND_OK) {
         status = find_parts(&s->read, run, from.seq, &parts, err);
         while (status == WEND_OK && parts.len && !r.to.stopped) {
-            parts.len -= sizeof(struct part);
-            status = read_part(&s->read,
-                               (struct part *)(void *)(parts.ptr + parts.len),
-                               from, &r, err);
+            parts.len -= sizeof(struct log_part);
+            status = read_part(
+                &s->read, (struct log_part *)(void *)(parts.ptr + parts.len),
+                from, &r, err);
         }
         db_run(&s->read, Q_COMMIT, NULL);
     }

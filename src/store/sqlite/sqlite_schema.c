@@ -8,7 +8,7 @@
  * in the order in which they are read.
  *
  * Pages are small because a commit writes every page that it touches; a row
- * that is larger than one goes on in pages of its own, without gaps.
+ * that is larger than one continues in pages of its own, without gaps.
  */
 #include "store/sqlite/sqlite.h"
 

@@ -13,7 +13,7 @@
 #include "base/fail.h"
 #include "store/sqlite/sqlite.h"
 
-struct work {
+struct db_work {
     struct store_batch *batches;
     struct db_op *ops;
 };
@@ -292,7 +292,7 @@ static void leave_log(struct db *db)
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 }
 
-static wend_status write_all(struct sqlite_store *s, struct work *w,
+static wend_status write_all(struct sqlite_store *s, struct db_work *w,
                              struct store_batch **refused, wend_error *err)
 {
     struct db *db = &s->write;
@@ -314,7 +314,7 @@ static wend_status write_all(struct sqlite_store *s, struct work *w,
 
 /* ---- The thread ---------------------------------------------------------- */
 
-static bool take_work(struct sqlite_store *s, struct work *w)
+static bool take_work(struct sqlite_store *s, struct db_work *w)
 {
     pthread_mutex_lock(&s->lock);
     while (!s->batches && !s->ops && !s->stopping)
@@ -394,7 +394,7 @@ static void *writer(void *ctx)
 {
     struct sqlite_store *s = ctx;
     wend_error failure = s->refusal;
-    struct work w;
+    struct db_work w;
 
     while (take_work(s, &w)) {
         struct store_batch *refused = NULL;

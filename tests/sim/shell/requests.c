@@ -12,7 +12,7 @@ struct slow_store *slow(wend_store *s)
 /* As a store that does not look for them when a run ends. */
 void drop_requests(struct slow_store *st, wend_str run)
 {
-    struct memory *m = (struct memory *)(void *)st->inner;
+    struct memory_store *m = (struct memory_store *)(void *)st->inner;
 
     memory_inbox_drop(m, run);
 }
