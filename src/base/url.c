@@ -155,9 +155,7 @@ static wend_status read_v6_host(wend_str text, struct arena *a, struct url *u,
                     shown, text.ptr);
     u->kind = URL_ADDRESS;
     address_put(&b, &u->address);
-    u->host = arena_str(a, buf_view(&b));
-    a->failed |= b.failed;
-    buf_free(&b);
+    u->host = buf_keep(&b, a);
     return a->failed ? fail_nomem(err) : WEND_OK;
 }
 
@@ -288,9 +286,7 @@ static wend_status read_target(wend_str text, struct arena *a, struct url *u,
     s = put_path(&b, path.len ? path : STR("/"), &u->plain, err);
     if (s == WEND_OK)
         s = put_escaped(&b, query, err);
-    u->target = arena_str(a, buf_view(&b));
-    a->failed |= b.failed;
-    buf_free(&b);
+    u->target = buf_keep(&b, a);
     return s == WEND_OK && a->failed ? fail_nomem(err) : s;
 }
 

@@ -18,8 +18,7 @@ static const struct mem libc_mem = {0};
 
 const char *const on_off_words[] = {"on", "off", NULL};
 
-/* ---- Saying what is wrong --------------------------------------------------
- */
+/* ---- Saying what is wrong ------------------------------------------------ */
 
 const char *did_you_mean(char out[HINT_BYTES], const char *word,
                          const char *const *names, int n)

@@ -138,8 +138,7 @@ bool opt_set(const struct opt *o, void *settings, const char *value, int origin,
     return false;
 }
 
-/* ---- The command line -----------------------------------------------------
- */
+/* ---- The command line ---------------------------------------------------- */
 
 const struct opt *opt_named(const struct opt *opts, wend_str name)
 {
@@ -284,8 +283,7 @@ bool options_parse(const struct opt *opts, void *settings, int *args_count,
     return true;
 }
 
-/* ---- Help -----------------------------------------------------------------
- */
+/* ---- Help ---------------------------------------------------------------- */
 
 void options_help(const struct opt *opts, struct buf *out)
 {

@@ -2,7 +2,7 @@
  * loop_uv.h - the libuv loop inside struct loop. Only for src/host.
  *
  * A callback that leaves work for the loop's owner calls uv_stop: timers run
- * before the poll, and without it the same turn would go on to wait.
+ * before the poll, and without it the same turn would then wait.
  */
 #ifndef HOST_LOOP_UV_H
 #define HOST_LOOP_UV_H

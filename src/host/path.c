@@ -68,7 +68,7 @@ wend_status path_trouble(wend_error *err, int code, wend_str path)
         {ENOMEM, WEND_E_NOMEM, "out of memory for ", ""},
         {EAGAIN, WEND_E_BUSY, "directories on ", " keep being renamed"},
         {ESTALE, WEND_E_BUSY, "",
-         " was changed by another program meanwhile; read it again"},
+         " was changed by somebody else meanwhile; read it again"},
         {ENOSYS, WEND_E_IO, "cannot open ",
          " safely: this system has no openat2 (Linux 5.6)"},
     };
@@ -84,11 +84,11 @@ wend_status path_trouble(wend_error *err, int code, wend_str path)
 
 /* ---- Opening ------------------------------------------------------------- */
 
-enum links { LINKS_BENEATH, LINKS_NONE };
+enum path_links { LINKS_BENEATH, LINKS_NONE };
 
 /* Returns a descriptor, or -errno. */
 static int open_with(int root_fd, const char *path, int flags, mode_t mode,
-                     enum links links)
+                     enum path_links links)
 {
 #if defined(SYS_openat2)
     struct open_how how = {
@@ -224,8 +224,8 @@ static bool near_entry(int root_fd, const char *dir, wend_str name,
 }
 
 /* Nothing is there: says so, with a name that may have been meant. */
-wend_status path_missing(wend_error *err, int root_fd, struct relative *r,
-                         wend_str path)
+static wend_status missing(wend_error *err, int root_fd, struct relative *r,
+                           wend_str path)
 {
     char best[NAME_MAX + 1], *start = r->text, *slash;
     const char *dir = ".";
@@ -284,8 +284,8 @@ static int follow(int root_fd, const char *path, char out[PATH_MAX])
     return 0;
 }
 
-wend_status path_linked(wend_error *err, int root_fd, struct relative *r,
-                        wend_str path)
+static wend_status linked(wend_error *err, int root_fd, struct relative *r,
+                          wend_str path)
 {
     char place[PATH_MAX], *slash = strrchr(r->text, '/');
     int code = follow(root_fd, r->text, place);
@@ -306,6 +306,14 @@ wend_status path_linked(wend_error *err, int root_fd, struct relative *r,
 }
 
 /* ---- Public -------------------------------------------------------------- */
+
+wend_status path_explain(wend_error *err, int root_fd, struct relative *r,
+                         wend_str path, int code)
+{
+    return code == ENOENT  ? missing(err, root_fd, r, path)
+           : code == ELOOP ? linked(err, root_fd, r, path)
+                           : path_trouble(err, code, path);
+}
 
 bool path_is_dots(const char *name)
 {
@@ -336,13 +344,16 @@ int path_open(int root_fd, wend_str path, int flags, mode_t mode,
     if (path_relative(root_fd, path, &r, err))
         return -1;
     fd = path_beneath(root_fd, r.text, flags, mode);
+    if (fd < 0)
+        path_explain(err, root_fd, &r, path, -fd);
+    return fd < 0 ? -1 : fd;
+}
+
+bool path_supported(void)
+{
+    int fd = path_beneath(AT_FDCWD, ".", O_PATH | O_DIRECTORY, 0);
+
     if (fd >= 0)
-        return fd;
-    if (fd == -ENOENT)
-        path_missing(err, root_fd, &r, path);
-    else if (fd == -ELOOP)
-        path_linked(err, root_fd, &r, path);
-    else
-        path_trouble(err, -fd, path);
-    return -1;
+        close(fd);
+    return fd >= 0;
 }

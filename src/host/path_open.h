@@ -24,13 +24,9 @@ wend_status path_relative(int root_fd, wend_str path, struct relative *out,
                           wend_error *err);
 /* Words for an errno. */
 wend_status path_trouble(wend_error *err, int code, wend_str path);
-/* Nothing is there: says so, with a name that may have been meant. Cuts r to
- * pieces. */
-wend_status path_missing(wend_error *err, int root_fd, struct relative *r,
-                         wend_str path);
-/* A link is in the way: says where it leads, if that is inside. Cuts r to
- * pieces. */
-wend_status path_linked(wend_error *err, int root_fd, struct relative *r,
-                        wend_str path);
+/* The same for a path that did not open: names what may have been meant, or
+ * where a link leads, if that is inside. Cuts r to pieces. */
+wend_status path_explain(wend_error *err, int root_fd, struct relative *r,
+                         wend_str path, int code);
 
 #endif

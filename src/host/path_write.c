@@ -333,9 +333,7 @@ wend_status path_write(int root_fd, wend_str path, wend_str content,
         }
         close(dir);
     }
-    if (code == -ELOOP)
-        return path_linked(err, root_fd, &r, path);
-    return code ? path_trouble(err, -code, path) : WEND_OK;
+    return code ? path_explain(err, root_fd, &r, path, -code) : WEND_OK;
 }
 
 wend_status path_change(int root_fd, wend_str path, size_t max,
@@ -366,9 +364,5 @@ wend_status path_change(int root_fd, wend_str path, size_t max,
     }
     if (c.dir >= 0)
         close(c.dir);
-    if (fd >= 0)
-        return s;
-    return fd == -ENOENT  ? path_missing(err, root_fd, &r, path)
-           : fd == -ELOOP ? path_linked(err, root_fd, &r, path)
-                          : path_trouble(err, -fd, path);
+    return fd < 0 ? path_explain(err, root_fd, &r, path, -fd) : s;
 }

@@ -14,7 +14,7 @@
 #include "base/limits.h"
 #include "host/path.h"
 
-struct item {
+struct walk_item {
     const char *name;
     enum walk_kind kind;
 };
@@ -23,7 +23,7 @@ struct item {
 struct level {
     int fd;
     struct arena arena; /* names */
-    struct buf items;   /* an array of struct item */
+    struct buf items;   /* an array of struct walk_item */
     size_t count, next;
     size_t path_len; /* of the directory itself */
 };
@@ -63,7 +63,7 @@ static enum walk_kind kind_of(int fd, const struct dirent *e)
 /* As if directories had their slash: the order of whole paths. */
 static int by_path(const void *a, const void *b)
 {
-    const struct item *x = a, *y = b;
+    const struct walk_item *x = a, *y = b;
     const unsigned char *p = (const unsigned char *)x->name;
     const unsigned char *q = (const unsigned char *)y->name;
     int c, d;
@@ -80,7 +80,7 @@ static int by_path(const void *a, const void *b)
 static wend_status read_level(struct walk *w, struct level *l, DIR *d)
 {
     const struct dirent *e;
-    struct item item;
+    struct walk_item item;
 
     while ((e = readdir(d))) { /* each stream belongs to one thread */
         if (path_is_dots(e->d_name))
@@ -89,7 +89,7 @@ static wend_status read_level(struct walk *w, struct level *l, DIR *d)
             w->gaps.too_many = true;
             break;
         }
-        item = (struct item){
+        item = (struct walk_item){
             .name = arena_str(&l->arena, str_of(e->d_name)).ptr,
             .kind = kind_of(l->fd, e),
         };
@@ -154,11 +154,11 @@ static wend_status enter_last(struct walk *w, const char *name)
     return WEND_OK;
 }
 
-static const struct item *last_item(const struct walk *w)
+static const struct walk_item *last_item(const struct walk *w)
 {
     const struct level *l = &w->levels[w->depth - 1];
 
-    return (const struct item *)(const void *)l->items.ptr + l->next - 1;
+    return (const struct walk_item *)(const void *)l->items.ptr + l->next - 1;
 }
 
 /* ---- Public -------------------------------------------------------------- */
@@ -197,7 +197,7 @@ wend_status walk_open(const struct mem *m, int root_fd, wend_str dir,
 wend_status walk_next(struct walk *w, struct walk_entry *out)
 {
     struct level *l;
-    const struct item *item;
+    const struct walk_item *item;
     size_t name_at;
 
     if (w->enter && enter_last(w, last_item(w)->name))

@@ -36,7 +36,7 @@ struct memory { /* in bytes */
     uint64_t own, shared;
 };
 
-/* Of the machine: memory that is free, and that files in memory take. */
+/* Free memory of the machine, and what files in memory take. */
 static void memory_of_machine(uint64_t *free, uint64_t *shared)
 {
     struct sysinfo_now now = {0};
@@ -180,7 +180,7 @@ void bounds_begin(struct bounds *b, const struct job *j)
 }
 
 /* Many that run leave little time for the count: then they are stopped as
- * long as it takes. A group may be another's by now, and goes on, too. */
+ * long as it takes. A group may be another's by now, and continues, too. */
 enum super_why bounds_look(struct bounds *b, struct job *j, int64_t until_ms)
 {
     int64_t soon_ms = clock_ms() + COUNT_WITHIN_MS;

@@ -136,7 +136,8 @@ static const uint16_t refused[] = {
     __NR_nfsservctl,
 };
 
-/* Whose it is must be 0, the caller; who else may be meant is asked. */
+/* The process that is meant must be 0, the caller; another one is asked
+ * about. */
 static const uint16_t of_process[] = {
     __NR_prlimit64,      __NR_sched_setaffinity, __NR_sched_setscheduler,
     __NR_sched_setparam, __NR_sched_setattr,
@@ -176,7 +177,7 @@ static const struct {
     {0xbc, 0},          /* bcachefs */
 };
 
-/* Of sockets that are there: a pair needs none of them. */
+/* Calls on sockets that exist: a pair needs none of them. */
 static const uint16_t refused_without_network[] = {
     __NR_connect, __NR_bind, __NR_listen, __NR_accept, __NR_accept4,
 };
@@ -201,8 +202,7 @@ struct ranges {
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-/* ---- Writing the program ---------------------------------------------------
- */
+/* ---- Writing the program ------------------------------------------------- */
 
 static void put(struct program *p, uint16_t code, uint32_t k, uint8_t yes,
                 uint8_t no)
@@ -248,8 +248,7 @@ static void call_end(struct program *p, uint16_t begun)
         p->code[begun].jf = (uint8_t)(p->len - begun - 1);
 }
 
-/* ---- Calls with arguments --------------------------------------------------
- */
+/* ---- Calls with arguments ------------------------------------------------ */
 
 static void put_sockets(struct program *p, bool network)
 {
@@ -405,8 +404,7 @@ static void put_own_only(struct program *p)
     }
 }
 
-/* ---- Calls by number alone -------------------------------------------------
- */
+/* ---- Calls by number alone ----------------------------------------------- */
 
 static void range_add(struct ranges *r, uint16_t nr, uint32_t action)
 {
@@ -494,8 +492,7 @@ static bool fill_ranges(struct ranges *r, const struct job *j)
     return r->count < RANGES_MAX;
 }
 
-/* ---- The filter ------------------------------------------------------------
- */
+/* ---- The filter ---------------------------------------------------------- */
 
 static void put_head(struct program *p)
 {

@@ -47,8 +47,7 @@ static size_t room_len;
 static git_tell *tell;
 static int told;
 
-/* ---- Names -----------------------------------------------------------------
- */
+/* ---- Names --------------------------------------------------------------- */
 
 int64_t time_ns(int clock)
 {
@@ -87,8 +86,7 @@ static const char *path_last(const struct path *p)
     return p->rel + at;
 }
 
-/* ---- Files -----------------------------------------------------------------
- */
+/* ---- Files --------------------------------------------------------------- */
 
 long git_open(int root, const char *rel, uint64_t flags)
 {
@@ -253,8 +251,7 @@ static bool put_back(long dir, const char *name, const struct kept *k)
     return r >= 0;
 }
 
-/* ---- One guarded file ------------------------------------------------------
- */
+/* ---- One guarded file ---------------------------------------------------- */
 
 bool git_changed(const struct statx *st)
 {
@@ -304,8 +301,7 @@ bool git_guard(struct path *p, const char *name)
     return (st.stx_mode & S_IFMT) == S_IFREG;
 }
 
-/* ---- Before and after ------------------------------------------------------
- */
+/* ---- Before and after ---------------------------------------------------- */
 
 static bool links_tell(long fd)
 {

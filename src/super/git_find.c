@@ -18,8 +18,7 @@ static int64_t until_ns, until_cpu_ns;
 static uint32_t looks;
 static bool is_late;
 
-/* ---- Folders ---------------------------------------------------------------
- */
+/* ---- Folders ------------------------------------------------------------- */
 
 enum { TYPE_DIR = 4, TYPE_UNKNOWN = 0 }; /* DT_DIR, DT_UNKNOWN */
 
@@ -192,8 +191,7 @@ static void on_git(struct path *p)
     path_pop(p, was);
 }
 
-/* ---- The workspace ---------------------------------------------------------
- */
+/* ---- The workspace ------------------------------------------------------- */
 
 static size_t queue_end; /* of the paths that wait; each has its NUL */
 static bool has_git;

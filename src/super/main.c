@@ -68,8 +68,7 @@ static __attribute__((noreturn)) void leave(int code)
         sys1(__NR_exit_group, code);
 }
 
-/* ---- Phases ---------------------------------------------------------------
- */
+/* ---- Phases -------------------------------------------------------------- */
 
 static void begin_kill(struct watch *w)
 {
@@ -114,8 +113,7 @@ static void on_due(struct watch *w)
     }
 }
 
-/* ---- Watching --------------------------------------------------------------
- */
+/* ---- Watching ------------------------------------------------------------ */
 
 static void read_control(struct watch *w)
 {
@@ -183,8 +181,7 @@ static void watch(struct watch *w)
         w->why = cgroup_look(&w->job);
 }
 
-/* ---- The beginning ---------------------------------------------------------
- */
+/* ---- The beginning ------------------------------------------------------- */
 
 static int get_ready(struct watch *w, int host_pid)
 {

@@ -3,7 +3,7 @@
  * must not change are read-only, and those that it must not read are empty.
  *
  * Root may make one; others need a user namespace around it, in which they
- * keep their number. Where neither is to be had (containers, systems that do
+ * keep their number. Where neither is available (containers, systems that do
  * not allow it) the program starts without: then what it changed is put back
  * after its end (git.c).
  *
@@ -68,8 +68,7 @@ void mounts_tell(const struct job *j, git_tell *tell)
             tell(list[i], SUPER_NOT_HIDDEN);
 }
 
-/* ---- In the child ----------------------------------------------------------
- */
+/* ---- In the child -------------------------------------------------------- */
 
 /* The user's own number keeps its meaning inside; all others have none. */
 static long map(const char *path, uint32_t id)

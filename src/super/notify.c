@@ -7,8 +7,8 @@
  * same holds for what it watches (inotify): elsewhere that would tell names
  * that it cannot read, and when others work. For calls that are about another
  * process (on kernels where Landlock does not keep signals inside, these too)
- * it looks whether that one is of the tree; they go on as they are, for their
- * arguments are numbers that no thread can change meanwhile.
+ * it looks whether that one is of the tree; the kernel then continues them, for
+ * their arguments are numbers that no thread can change meanwhile.
  */
 #include <fcntl.h>
 #include <linux/ioctl.h>
@@ -40,7 +40,7 @@ enum deed {
     UTIMES,
     UTIMENS,
     WATCH,
-    GROUP, /* from here on it goes on as it is, or is refused */
+    GROUP, /* from here on the kernel continues the call, or it is refused */
     SIGNAL,
     OTHER,
 };
@@ -85,8 +85,7 @@ static const struct rule rules[] = {
     {__NR_sched_setattr, OTHER, NONE, NONE, 0, NONE, false},
 };
 
-/* ---- Reading the caller ----------------------------------------------------
- */
+/* ---- Reading the caller -------------------------------------------------- */
 
 static long read_memory(uint32_t pid, uint64_t at, void *out, size_t len)
 {
@@ -121,8 +120,7 @@ static int read_text(uint32_t pid, uint64_t at, char *out)
     return -ENAMETOOLONG;
 }
 
-/* ---- The object ------------------------------------------------------------
- */
+/* ---- The object ---------------------------------------------------------- */
 
 static long open_fd_of(uint32_t pid, int fd)
 {
@@ -219,8 +217,7 @@ static bool may_change(const struct job *j, int object)
     return false;
 }
 
-/* ---- Deeds -----------------------------------------------------------------
- */
+/* ---- Deeds --------------------------------------------------------------- */
 
 static long set_mode(int object, const char *link, uint32_t mode)
 {
@@ -234,7 +231,7 @@ static long set_mode(int object, const char *link, uint32_t mode)
     return sys3(__NR_fchmodat, AT_FDCWD, link, mode);
 }
 
-/* Of the old calls the times are in other units. */
+/* The old calls have times in other units. */
 static long set_times(const union note *note, const struct rule *r,
                       const char *link)
 {
@@ -255,7 +252,7 @@ static long set_times(const union note *note, const struct rule *r,
     return sys4(__NR_utimensat, AT_FDCWD, link, t, 0);
 }
 
-/* Of the process that a thread is of; 0 = not known. */
+/* The process of a thread; 0 = not known. */
 static int process_of(uint32_t thread)
 {
     char text[512];
@@ -310,7 +307,7 @@ static long change(const struct job *j, const union note *note,
     return result;
 }
 
-/* 0 = let it go on. */
+/* 0 = the kernel continues it. */
 static long may_signal(struct job *j, const union note *note)
 {
     int pid = (int)note->in.data.args[0];
@@ -339,8 +336,7 @@ static bool may_group(struct job *j, const union note *note)
     return true;
 }
 
-/* ---- The listener ----------------------------------------------------------
- */
+/* ---- The listener -------------------------------------------------------- */
 
 size_t notify_calls(uint16_t out[NOTIFY_CALLS_MAX], bool signals)
 {

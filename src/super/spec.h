@@ -79,7 +79,7 @@ enum super_why {
     SUPER_DISK,
 };
 
-/* What the supervisor did when it could not go on. */
+/* The step at which the supervisor stopped. */
 enum super_step {
     SUPER_STEP_SPEC,
     SUPER_STEP_READY, /* signals, subreaper */

@@ -90,8 +90,7 @@ static long drop_capabilities(const struct job *j)
     return sys2(__NR_capset, &head, now);
 }
 
-/* ---- Finding the program ---------------------------------------------------
- */
+/* ---- Finding the program ------------------------------------------------- */
 
 static const char *path_of(char *const *env)
 {
@@ -143,8 +142,7 @@ static long exec(const struct job *j)
     return exec_in_path(j, name);
 }
 
-/* ---- The child -------------------------------------------------------------
- */
+/* ---- The child ----------------------------------------------------------- */
 
 static void in_child(struct job *j, bool mounts,
                      volatile struct super_failure *f)

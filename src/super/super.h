@@ -50,24 +50,20 @@ static inline bool stops(volatile struct super_failure *f, enum super_step step,
     return true;
 }
 
-/* ---- start.c: from the spec to a running program --------------------------
- */
+/* ---- start.c: from the spec to a running program ------------------------- */
 /* The pid, or -1 with the failure filled. */
 int start_child(struct job *j, volatile struct super_failure *f);
 
-/* ---- landlock.c -----------------------------------------------------------
- */
+/* ---- landlock.c ---------------------------------------------------------- */
 int landlock_abi(void); /* 0 or -errno: there is none */
-/* Of the calling process. */
+/* Confines the calling process. */
 void landlock_apply(struct job *j, volatile struct super_failure *f);
 
-/* ---- filter.c -------------------------------------------------------------
- */
+/* ---- filter.c ------------------------------------------------------------ */
 /* Sets the filter of the calling process. */
 void filter_apply(struct job *j, volatile struct super_failure *f);
 
-/* ---- tree.c: who descends from the supervisor ------------------------------
- */
+/* ---- tree.c: who descends from the supervisor ---------------------------- */
 /* Waits for those that have ended; false when none is left. */
 bool tree_reap(struct job *j);
 /* To all of them, as far as they are found by then. */
@@ -79,8 +75,7 @@ uint32_t tree_next(size_t *at, uint32_t *tasks); /* alive; 0 = no more */
 bool tree_has(int pid);                          /* or thread */
 bool tree_has_group(struct job *j, int group);   /* all of it */
 
-/* ---- bounds.c: what the whole tree may use ---------------------------------
- */
+/* ---- bounds.c: what the whole tree may use ------------------------------- */
 struct bounds {
     int64_t next_ms;     /* when to look again */
     uint32_t looks;      /* quick ones */
@@ -95,14 +90,12 @@ void bounds_begin(struct bounds *b, const struct job *j);
 /* What it has too much of; SUPER_ENDED = nothing. */
 enum super_why bounds_look(struct bounds *b, struct job *j, int64_t until_ms);
 
-/* ---- shmem.c --------------------------------------------------------------
- */
+/* ---- shmem.c ------------------------------------------------------------- */
 void shmem_begin(void); /* with the descriptors of the program */
 /* Bytes in memory of files that the tree has made; after tree_look. */
 uint64_t shmem_of_files(const struct job *j);
 
-/* ---- cgroup.c: the kernel's own bounds of the tree, where it has them -------
- */
+/* ---- cgroup.c: the kernel's own bounds of the tree, where it has them ---- */
 /* Before the start. Without one the supervisor's own count is all there is. */
 void cgroup_make(struct job *j);
 void cgroup_remove(struct job *j); /* once the tree is gone */
@@ -110,8 +103,7 @@ void cgroup_remove(struct job *j); /* once the tree is gone */
 enum super_why cgroup_look(const struct job *j);
 void cgroup_kill(const struct job *j); /* all at once, where the kernel can */
 
-/* ---- proc.c: reading /proc -------------------------------------------------
- */
+/* ---- proc.c: reading /proc ----------------------------------------------- */
 size_t put_number(char *out, uint64_t n);
 uint64_t take_number(const char **p);
 /* Letters that no program can have guessed. */
@@ -132,22 +124,18 @@ long write_file(long dir, const char *name, const char *text);
 uint64_t proc_field(const char *text, const char *name);
 int64_t clock_ms(void);
 
-/* ---- notify.c: what the filter does not decide ------------------------------
- */
+/* ---- notify.c: what the filter does not decide --------------------------- */
 size_t notify_calls(uint16_t out[NOTIFY_CALLS_MAX], bool signals);
 void notify_answer(struct job *j);
 /* Where an open file lies; 0 or -errno. */
 int place_of(int fd, char *out, size_t size);
 
-/* ---- git.c: config and hooks of repositories --------------------------------
- */
+/* ---- git.c: config and hooks of repositories ----------------------------- */
 typedef void git_tell(const char *rel, enum super_git what);
 void git_keep(const struct job *j); /* before the program starts */
 void git_check(git_tell *tell);     /* once the tree is gone */
 
-/* ---- mounts.c: paths that the program cannot change
- * --------------------------
- */
+/* ---- mounts.c: paths that the program cannot change ---------------------- */
 enum mount_kind {
     MOUNT_READ_ONLY,
     MOUNT_PINNED, /* what is in it can change, but nothing takes its place */
@@ -162,8 +150,7 @@ void mounts_tell(const struct job *j, git_tell *tell);
 unsigned long mounts_namespaces(const struct job *j);
 int mounts_make(const struct job *j); /* in the child; 0 or -errno */
 
-/* ---- tmp.c: the private folder ---------------------------------------------
- */
+/* ---- tmp.c: the private folder ------------------------------------------- */
 int tmp_make(struct job *j); /* 0 or -errno; it gets into the environment */
 void tmp_remove(struct job *j);
 

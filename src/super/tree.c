@@ -60,8 +60,7 @@ static bool read_stat(uint32_t pid, struct process *out)
     return n > 0;
 }
 
-/* ---- Signals ---------------------------------------------------------------
- */
+/* ---- Signals ------------------------------------------------------------- */
 
 static void send(const struct process *p, int signal)
 {
@@ -76,8 +75,7 @@ static void send(const struct process *p, int signal)
     sys2(__NR_kill, -p->group, signal);
 }
 
-/* ---- Ends ------------------------------------------------------------------
- */
+/* ---- Ends ---------------------------------------------------------------- */
 
 bool tree_reap(struct job *j)
 {
@@ -99,8 +97,7 @@ bool tree_reap(struct job *j)
     return true;
 }
 
-/* ---- The list --------------------------------------------------------------
- */
+/* ---- The list ------------------------------------------------------------ */
 
 /* at_sight: a signal for those whose parent is gone, before they are, too;
  * 0 = none. False when it takes longer. */

@@ -5,7 +5,7 @@
 #include "store/store.h"
 #include "tools/tools.h"
 
-struct keeping {
+struct fact_keeping {
     struct store_keep keep;
     struct mem mem;
     struct arena arena; /* the fact's strings */
@@ -16,7 +16,7 @@ struct keeping {
 /* On the store's thread, or from inside keep. */
 static void on_kept(struct store_keep *k, wend_status s)
 {
-    struct keeping *x = container_of(k, struct keeping, keep);
+    struct fact_keeping *x = container_of(k, struct fact_keeping, keep);
     struct mem m = x->mem;
 
     if (x->answer && s == WEND_OK)
@@ -32,7 +32,7 @@ wend_status tool_keep(struct tool_job *j, wend_call *call,
                       const struct store_fact *fact, const char *answer)
 {
     struct mem m = {0}; /* it may outlive the runtime and its allocator */
-    struct keeping *x = mem_zalloc(&m, sizeof *x);
+    struct fact_keeping *x = mem_zalloc(&m, sizeof *x);
     struct store_fact *f;
 
     if (!x)

@@ -49,7 +49,7 @@ struct grep {
 };
 
 /* A file that is being searched. */
-struct scan {
+struct grep_scan {
     wend_str path, text;
     size_t printed;    /* up to here */
     size_t counted_at; /* up to here lines are counted: */
@@ -83,7 +83,7 @@ static wend_str line_of(wend_str text, size_t start, size_t end)
     return (wend_str){text.ptr + start, end - start};
 }
 
-static int64_t line_number(struct scan *s, size_t start)
+static int64_t line_number(struct grep_scan *s, size_t start)
 {
     const char *p = s->text.ptr + s->counted_at, *end = s->text.ptr + start;
 
@@ -133,8 +133,8 @@ static bool fits(struct grep *g, size_t before)
 }
 
 /* False when no more fits. */
-static bool put_line(struct grep *g, struct scan *s, size_t start, size_t end,
-                     char mark, size_t match)
+static bool put_line(struct grep *g, struct grep_scan *s, size_t start,
+                     size_t end, char mark, size_t match)
 {
     wend_str line = line_of(s->text, start, end);
     size_t before = g->out->len;
@@ -154,7 +154,7 @@ static bool put_line(struct grep *g, struct scan *s, size_t start, size_t end,
 }
 
 /* The lines that belong to the last match, up to `end`. */
-static bool put_after(struct grep *g, struct scan *s, size_t end)
+static bool put_after(struct grep *g, struct grep_scan *s, size_t end)
 {
     for (; s->after && s->printed < end; s->after--)
         if (!put_line(g, s, s->printed, line_end(s->text, s->printed), '-', 0))
@@ -162,7 +162,7 @@ static bool put_after(struct grep *g, struct scan *s, size_t end)
     return true;
 }
 
-static bool put_before(struct grep *g, struct scan *s, size_t start)
+static bool put_before(struct grep *g, struct grep_scan *s, size_t start)
 {
     size_t at = start;
 
@@ -179,8 +179,8 @@ static bool put_before(struct grep *g, struct scan *s, size_t start)
 }
 
 /* False when the file is done with. */
-static bool put_match(struct grep *g, struct scan *s, size_t start, size_t end,
-                      size_t match)
+static bool put_match(struct grep *g, struct grep_scan *s, size_t start,
+                      size_t end, size_t match)
 {
     size_t before = g->out->len;
 
@@ -215,9 +215,9 @@ static size_t next_place(const struct grep *g, wend_str text, size_t at)
     return p ? (size_t)(p - text.ptr) : text.len;
 }
 
-static wend_status search_line(struct grep *g, struct scan *s, wend_str line,
-                               struct regex_place *place, bool *yes,
-                               wend_error *err)
+static wend_status search_line(struct grep *g, struct grep_scan *s,
+                               wend_str line, struct regex_place *place,
+                               bool *yes, wend_error *err)
 {
     switch (regex_find(g->regex, line, &g->work, place, err)) {
     case REGEX_NO: *yes = false; return WEND_OK;
@@ -235,7 +235,7 @@ static wend_status search_line(struct grep *g, struct scan *s, wend_str line,
 static wend_status search_text(struct grep *g, wend_str path, wend_str text,
                                wend_error *err)
 {
-    struct scan s = {.path = path, .text = text};
+    struct grep_scan s = {.path = path, .text = text};
     size_t at = 0, start, end;
     wend_status status = WEND_OK;
 

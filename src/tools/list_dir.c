@@ -25,7 +25,7 @@ enum {
     SCAN_ENTRIES_MAX = 100000, /* sorted, to show the first of them */
 };
 
-struct listing {
+struct dir_listing {
     const wend_call *call;
     struct arena arena; /* names */
     struct buf names;   /* an array of pointers to them */
@@ -47,7 +47,7 @@ static const char *special_name(mode_t mode)
 }
 
 /* May this name in the directory, or this path from it, be told? */
-static bool may_tell(const struct listing *l, wend_str name)
+static bool may_tell(const struct dir_listing *l, wend_str name)
 {
     char path[PATH_MAX];
     int len;
@@ -62,7 +62,8 @@ static bool may_tell(const struct listing *l, wend_str name)
            call_names_file(l->call, (wend_str){path, (size_t)len});
 }
 
-static void put_link(const struct listing *l, struct buf *out, wend_str target)
+static void put_link(const struct dir_listing *l, struct buf *out,
+                     wend_str target)
 {
     buf_cstr(out, " -> ");
     if (may_tell(l, target))
@@ -71,7 +72,7 @@ static void put_link(const struct listing *l, struct buf *out, wend_str target)
         buf_cstr(out, "[left out: a rule denies reading it]");
 }
 
-static void put_entry(const struct listing *l, struct buf *out, int dir,
+static void put_entry(const struct dir_listing *l, struct buf *out, int dir,
                       const char *name)
 {
     char target[PATH_MAX];
@@ -96,7 +97,7 @@ static void put_entry(const struct listing *l, struct buf *out, int dir,
 
 /* ---- All of them --------------------------------------------------------- */
 
-static wend_status collect(struct listing *l, DIR *d, size_t *count,
+static wend_status collect(struct dir_listing *l, DIR *d, size_t *count,
                            wend_error *err)
 {
     const struct dirent *e;
@@ -135,7 +136,7 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static wend_status list_open(struct listing *l, DIR *d, struct buf *out,
+static wend_status list_open(struct dir_listing *l, DIR *d, struct buf *out,
                              wend_error *err)
 {
     const size_t bytes_max = OUTPUT_BYTES_MAX - NOTE_BYTES;
@@ -185,11 +186,11 @@ static wend_status no_dir(int root_fd, wend_str path, const wend_error *why,
 wend_status list_dir_text(int root_fd, wend_str path, const wend_call *call,
                           struct buf *out, wend_error *err)
 {
-    struct listing l = {.call = call,
-                        .dir = path,
-                        .arena = {.mem = out->mem},
-                        .names = {.mem = out->mem},
-                        .line = {.mem = out->mem}};
+    struct dir_listing l = {.call = call,
+                            .dir = path,
+                            .arena = {.mem = out->mem},
+                            .names = {.mem = out->mem},
+                            .line = {.mem = out->mem}};
     wend_error why = {0};
     int fd = path_open(root_fd, path, O_RDONLY | O_DIRECTORY, 0, &why);
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;

@@ -22,7 +22,7 @@ enum {
     SCAN_BYTES_MAX = 512 << 20, /* read to find a line: under a second */
 };
 
-struct scan {
+struct line_scan {
     const wend_call *call;
     struct read_range range;
     int64_t line;    /* that the next byte belongs to, from 1 */
@@ -32,7 +32,7 @@ struct scan {
 };
 
 /* Takes what is asked for out of a block; false when that is complete. */
-static bool take(struct scan *s, const char *p, size_t len)
+static bool take(struct line_scan *s, const char *p, size_t len)
 {
     const char *end = p + len, *newline;
     int64_t line_end = s->range.limit > INT64_MAX - s->range.offset
@@ -53,7 +53,7 @@ static bool take(struct scan *s, const char *p, size_t len)
     return s->text.len <= OUTPUT_BYTES_MAX && !s->text.failed;
 }
 
-static wend_status scan_file(struct scan *s, int fd, wend_str path,
+static wend_status scan_file(struct line_scan *s, int fd, wend_str path,
                              int64_t size, wend_error *err)
 {
     char block[BLOCK_BYTES];
@@ -105,7 +105,7 @@ static int64_t lines_in(wend_str s)
 }
 
 /* Appends the text, valid and cut to fit, with a note if it was cut. */
-static void put_text(const struct scan *s, int64_t size, struct buf *out)
+static void put_text(const struct line_scan *s, int64_t size, struct buf *out)
 {
     const size_t max = OUTPUT_BYTES_MAX - NOTE_BYTES;
     wend_str text = buf_view(&s->text), done;
@@ -139,7 +139,7 @@ static void put_text(const struct scan *s, int64_t size, struct buf *out)
                 done.len, (long long)size);
 }
 
-static wend_status read_open(int fd, wend_str path, struct scan *s,
+static wend_status read_open(int fd, wend_str path, struct line_scan *s,
                              struct buf *out, wend_error *err)
 {
     struct stat st;
@@ -172,7 +172,7 @@ wend_status read_file_text(int root_fd, wend_str path, struct read_range range,
                            const wend_call *call, struct buf *out,
                            wend_error *err)
 {
-    struct scan s = {
+    struct line_scan s = {
         .call = call, .range = range, .line = 1, .text = {.mem = out->mem}};
     int fd = path_open(root_fd, path, O_RDONLY, 0, err);
     wend_status status;

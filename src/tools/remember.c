@@ -148,24 +148,24 @@ wend_status tool_remember(void *env, wend_call *call)
 
 /* ---- recall -------------------------------------------------------------- */
 
-struct found {
+struct found_fact {
     wend_str key, text;
     int64_t seen; /* how many were seen before it: newest first */
     int score;
     uint32_t labels;
 };
 
-struct search {
+struct fact_search {
     struct arena *arena;
     wend_str words[WORDS_MAX];
     size_t words_count;
-    struct found best[FACTS_TOLD_MAX];
+    struct found_fact best[FACTS_TOLD_MAX];
     size_t count, limit;
     int64_t seen;
     bool old; /* it looks at facts of older versions */
 };
 
-static void take_words(struct search *x, wend_str query)
+static void take_words(struct fact_search *x, wend_str query)
 {
     size_t at = 0;
 
@@ -191,7 +191,7 @@ static bool contains(wend_str text, wend_str word)
     return false;
 }
 
-static int score(const struct search *x, const struct found *f)
+static int score(const struct fact_search *x, const struct found_fact *f)
 {
     int points = 0;
 
@@ -202,8 +202,8 @@ static int score(const struct search *x, const struct found *f)
 }
 
 /* The text of what cannot be read is absent. */
-static void read_fact(const struct search *x, const struct store_fact *f,
-                      struct arena *a, struct found *out)
+static void read_fact(const struct fact_search *x, const struct store_fact *f,
+                      struct arena *a, struct found_fact *out)
 {
     const struct json *all;
 
@@ -218,10 +218,10 @@ static void read_fact(const struct search *x, const struct store_fact *f,
 }
 
 /* Keeps the best, in order; among equals those that were told first. */
-static void take(struct search *x, const struct found *f)
+static void take(struct fact_search *x, const struct found_fact *f)
 {
     size_t at = x->count;
-    struct found n = *f;
+    struct found_fact n = *f;
 
     while (at && x->best[at - 1].score < n.score)
         at--;
@@ -238,9 +238,9 @@ static void take(struct search *x, const struct found *f)
 
 static bool on_fact(void *ctx, const struct store_fact *f)
 {
-    struct search *x = ctx;
+    struct fact_search *x = ctx;
     struct arena room = {.mem = x->arena->mem};
-    struct found n = {.seen = x->seen++};
+    struct found_fact n = {.seen = x->seen++};
 
     read_fact(x, f, &room, &n);
     n.score = score(x, &n);
@@ -252,7 +252,7 @@ static bool on_fact(void *ctx, const struct store_fact *f)
 }
 
 static wend_status look_in(struct tool_job *j, const wend_call *call,
-                           struct search *x,
+                           struct fact_search *x,
                            void (*put)(struct buf *b, const wend_call *call))
 {
     wend_store *store = call_store(call);
@@ -271,7 +271,7 @@ static wend_status look_in(struct tool_job *j, const wend_call *call,
 static wend_status search(struct tool_job *j, wend_call *call, wend_str query,
                           int64_t limit)
 {
-    struct search x = {.arena = &j->arena};
+    struct fact_search x = {.arena = &j->arena};
     uint32_t labels = 0;
     wend_status s;
 

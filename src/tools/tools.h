@@ -57,7 +57,7 @@ wend_status tool_remember(void *env, wend_call *call);
 wend_status tool_recall(void *env, wend_call *call);
 wend_status tool_search_documents(void *env, wend_call *call);
 
-/* Of a relic of the kind kv, for plans; the context is the relic. Values are
+/* Relics of the kind kv, for plans; the context is the relic. Values are
  * JSON: put {key, value, ttl?}, get {key} gives the value or null, delete
  * {key}. They run on the loop. */
 struct relic_kv {
@@ -130,8 +130,8 @@ struct call_request {
     bool body;
 };
 /* May a redirect lead a request of the call there? Where rules allowed the
- * first one they must allow the second, too; what a person allowed may go on
- * at the same host. What a rule denies may not in any case. */
+ * first one they must allow the second, too; what a person allowed may
+ * continue at the same host. What a rule denies may not in any case. */
 bool call_may_follow(wend_call *call, const struct call_request *from,
                      const struct call_request *to, bool same_host);
 /* Which files a tool may tell about [any thread]; a path is relative to the

@@ -16,8 +16,7 @@ static void paint(struct view *v, const char *how)
         buf_cstr(view_talk(v), how);
 }
 
-/* ---- Text -------------------------------------------------------------------
- */
+/* ---- Text ---------------------------------------------------------------- */
 
 static void put_text(struct view *v, wend_str text)
 {

@@ -27,8 +27,7 @@ enum {
     UNIX_PATH_MAX = sizeof(((struct sockaddr_un *)0)->sun_path),
 };
 
-/* ---- What may go onto the wire -------------------------------------------
- */
+/* ---- What may go onto the wire ------------------------------------------- */
 
 static bool has_control(const char *s, unsigned char below)
 {
@@ -287,8 +286,7 @@ bool easy_set(const struct curl_api *curl, CURL *easy,
     return !failed && !a->failed;
 }
 
-/* ---- Results in words ----------------------------------------------------
- */
+/* ---- Results in words ---------------------------------------------------- */
 
 enum { CODE_TOO_LARGE = 100 }; /* of libcurl 8.6, for FILESIZE_EXCEEDED */
 

@@ -17,8 +17,7 @@
 #include "host/address.h"
 #include "host/fetch/fetch_pool.h"
 
-/* ---- Callbacks of libcurl ------------------------------------------------
- */
+/* ---- Callbacks of libcurl ------------------------------------------------ */
 
 /* Whether the request may leave, be it for the first time or again. On a new
  * connection libcurl asks again only if the server said that it did not take

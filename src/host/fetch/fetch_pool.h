@@ -225,8 +225,7 @@ static inline struct exchange *of_link(struct ring *r)
                                        offsetof(struct exchange, link));
 }
 
-/* ---- fetch_name.c: one look-up a host ------------------------------------
- */
+/* ---- fetch_name.c: one look-up a host ------------------------------------ */
 
 void name_init(struct net *f);
 /* True: another transfer is looking the name up, this one waits. */
@@ -234,8 +233,7 @@ bool name_wait(struct exchange *t);
 /* The name is known now, or t gives up: whoever waited goes on. */
 void name_done(struct exchange *t, bool known);
 
-/* ---- fetch_multi.c: libcurl on the loop ----------------------------------
- */
+/* ---- fetch_multi.c: libcurl on the loop ---------------------------------- */
 
 bool multi_add(struct exchange *t); /* false: no memory */
 /* Ends its sockets that are not connected yet, and notes their addresses as
@@ -259,8 +257,7 @@ void multi_run_due(struct net *f);
 /* One more uv handle has closed; the last one frees f. */
 void fetch_handle_closed(struct net *f);
 
-/* ---- fetch_dial.c: the addresses of a host --------------------------------
- */
+/* ---- fetch_dial.c: the addresses of a host ------------------------------- */
 
 void dial_begin(struct exchange *t); /* with the first round */
 /* The next address is tried from now on; its turn ends if others follow. */
@@ -271,8 +268,7 @@ void dial_note_dead(struct net *f, const struct place *p);
 /* All addresses of the round have failed. True: there is another round. */
 bool dial_round(struct exchange *t);
 
-/* ---- fetch_libcurl.c ------------------------------------------------------
- */
+/* ---- fetch_libcurl.c ----------------------------------------------------- */
 
 /* libcurl goes on with the next address when it is called next. */
 void transfer_wake(struct exchange *t);
@@ -280,8 +276,7 @@ void transfer_wake(struct exchange *t);
 /* libcurl is done with it, or shall be. */
 void transfer_finish(struct exchange *t, CURLcode code);
 
-/* ---- fetch_conn.c: connections of the plain way ---------------------------
- */
+/* ---- fetch_conn.c: connections of the plain way -------------------------- */
 
 /* One that is kept and leads there; NULL: none. */
 struct conn *conn_kept(struct net *f, const struct place *to);
@@ -313,8 +308,7 @@ void room_enter(struct exchange *t); /* waits in any case */
 void room_wake(struct net *f);       /* the first that waits */
 bool room_none(const struct net *f); /* not a single one is free */
 
-/* ---- fetch_plain.c -------------------------------------------------------
- */
+/* ---- fetch_plain.c ------------------------------------------------------- */
 
 /* The transfer's socket can be read or written; status < 0: or has failed. */
 void plain_ready(struct exchange *t, int status, int events);

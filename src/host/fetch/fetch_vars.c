@@ -106,9 +106,7 @@ static bool read_place(wend_str text, int port, struct arena *a,
     buf_str(&b, host);
     buf_char(&b, ':');
     buf_i64(&b, number);
-    out->name = arena_str(a, buf_view(&b));
-    a->failed |= b.failed;
-    buf_free(&b);
+    out->name = buf_keep(&b, a);
     return true;
 }
 

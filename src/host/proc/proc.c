@@ -27,8 +27,7 @@ enum {
     DRAIN_BYTES_MAX = 1 << 20, /* the most that a pipe can hold */
 };
 
-/* ---- Ends ------------------------------------------------------------------
- */
+/* ---- Ends ---------------------------------------------------------------- */
 
 static void kick(struct programs *ps)
 {
@@ -131,8 +130,7 @@ static void tell_end(struct program *p)
     p->events.end(p->ctx, &p->end);
 }
 
-/* ---- Reports ---------------------------------------------------------------
- */
+/* ---- Reports ------------------------------------------------------------- */
 
 static void drain(struct program *p)
 {
@@ -190,7 +188,7 @@ static void on_told(struct program *p, const struct super_report *r,
 
 static void on_control(uv_poll_t *poll, int status, int events)
 {
-    struct line *l = poll->data;
+    struct proc_line *l = poll->data;
     struct program *p = l->proc;
     struct {
         struct super_report r;
@@ -235,7 +233,7 @@ static void reap(struct program *p)
 /* The supervisor has ended, and has said before what there was to say. */
 static void on_exit_seen(uv_poll_t *poll, int status, int events)
 {
-    struct line *l = poll->data;
+    struct proc_line *l = poll->data;
     struct program *p = l->proc;
 
     if (p->lines[CONTROL].fd >= 0)
@@ -243,8 +241,7 @@ static void on_exit_seen(uv_poll_t *poll, int status, int events)
     reap(p);
 }
 
-/* ---- The queue -------------------------------------------------------------
- */
+/* ---- The queue ----------------------------------------------------------- */
 
 static wend_status run(struct program *p, wend_error *err)
 {
@@ -332,8 +329,7 @@ static void on_kick(uv_timer_t *t)
         start_next(ps);
 }
 
-/* ---- Public ----------------------------------------------------------------
- */
+/* ---- Public -------------------------------------------------------------- */
 
 static void on_kick_closed(uv_handle_t *h)
 {

@@ -72,8 +72,7 @@ wend_status launch_image(int *fd, wend_error *err)
     return WEND_OK;
 }
 
-/* ---- The spec --------------------------------------------------------------
- */
+/* ---- The spec ------------------------------------------------------------ */
 
 static void add_text(struct buf *b, const char *s)
 {
@@ -94,7 +93,7 @@ static uint64_t limit_of(uint64_t said, uint64_t usual, bool sandbox)
     return said || !sandbox ? said : usual;
 }
 
-/* Of the tree: the supervisor counts only what has a bound. */
+/* A limit of the tree: the supervisor counts only what has a bound. */
 static uint64_t bound_of(uint64_t said, uint64_t usual, bool sandbox)
 {
     uint64_t limit = limit_of(said, usual, sandbox);
@@ -157,8 +156,7 @@ wend_status launch_pack(const struct proc_spec *spec, struct buf *out,
     return WEND_OK;
 }
 
-/* ---- Descriptors -----------------------------------------------------------
- */
+/* ---- Descriptors --------------------------------------------------------- */
 
 enum { OF_IN, OF_OUT, OF_ERR, OF_CONTROL, OF_SPEC, OF_COUNT };
 
@@ -223,8 +221,7 @@ static bool open_all(wend_str packed, wend_str input, bool input_open,
     return true;
 }
 
-/* ---- The spawn -------------------------------------------------------------
- */
+/* ---- The spawn ----------------------------------------------------------- */
 
 static int spawn_with(int image_fd, const int theirs[OF_COUNT],
                       posix_spawn_file_actions_t *files,
@@ -333,8 +330,7 @@ bool launch_can_hide(int image_fd)
     return can;
 }
 
-/* ---- What went wrong -------------------------------------------------------
- */
+/* ---- What went wrong ----------------------------------------------------- */
 
 #define OR_OFF "; or let it run without a sandbox (--sandbox off)"
 

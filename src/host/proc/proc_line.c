@@ -14,8 +14,7 @@
 
 enum { READS_A_TURN = 16 }; /* of a stream, then others have their turn */
 
-/* ---- Memory ----------------------------------------------------------------
- */
+/* ---- Memory -------------------------------------------------------------- */
 
 void procs_release(struct programs *ps)
 {
@@ -50,13 +49,13 @@ void proc_release(struct program *p)
 
 static void on_line_closed(uv_handle_t *h)
 {
-    struct line *l = h->data;
+    struct proc_line *l = h->data;
 
     l->proc->handles--;
     proc_release(l->proc);
 }
 
-void line_close(struct line *l)
+void line_close(struct proc_line *l)
 {
     if (l->fd < 0)
         return;
@@ -68,7 +67,7 @@ void line_close(struct line *l)
 wend_status line_open(struct program *p, int i, int fd, int events,
                       uv_poll_cb fn)
 {
-    struct line *l = &p->lines[i];
+    struct proc_line *l = &p->lines[i];
 
     if (fd < 0)
         return WEND_OK;
@@ -93,12 +92,11 @@ void line_order(struct program *p, enum super_order what)
         send(p->lines[CONTROL].fd, &c, 1, MSG_NOSIGNAL);
 }
 
-/* ---- Streams ---------------------------------------------------------------
- */
+/* ---- Streams ------------------------------------------------------------- */
 
 bool line_read(struct program *p, int i)
 {
-    struct line *l = &p->lines[i];
+    struct proc_line *l = &p->lines[i];
     size_t room;
     ssize_t n;
 
@@ -126,7 +124,7 @@ bool line_read(struct program *p, int i)
 
 void on_line_output(uv_poll_t *poll, int status, int events)
 {
-    struct line *l = poll->data;
+    struct proc_line *l = poll->data;
     struct program *p = l->proc;
     int i = (int)(l - p->lines);
 
@@ -137,7 +135,7 @@ void on_line_output(uv_poll_t *poll, int status, int events)
         line_close(l);
 }
 
-/* Who reads no more must not cost this process its life. */
+/* SIGPIPE of a reader that is gone must not end this process. */
 static ssize_t write_quietly(int fd, const char *bytes, size_t len)
 {
     struct timespec at_once = {0};
@@ -162,7 +160,7 @@ static ssize_t write_quietly(int fd, const char *bytes, size_t len)
 
 void on_line_input(uv_poll_t *poll, int status, int events)
 {
-    struct line *l = poll->data;
+    struct proc_line *l = poll->data;
     struct program *p = l->proc;
     ssize_t n = 0;
 

@@ -13,16 +13,16 @@ enum {
     PROGRAM_MAX = 128, /* of its name, in messages */
 };
 
-enum state { WAITING, RUNNING, ENDED };
+enum proc_state { WAITING, RUNNING, ENDED };
 
 /* A descriptor on the loop. */
-struct line {
+struct proc_line {
     struct program *proc;
     uv_poll_t poll;
     int fd; /* -1 = not open */
 };
 
-/* Of a stream the index is its number. */
+/* The index of a stream is its number. */
 enum { IN, OUT, ERR, CONTROL, PID, LINES };
 
 struct program {
@@ -32,11 +32,11 @@ struct program {
     struct program *queue_next;  /* those that wait */
     struct proc_events events;
     void *ctx;
-    enum state state;
+    enum proc_state state;
     bool counted; /* among those of PROC_RUNNING_MAX */
     bool stopped, told;
     bool freed; /* it has no listener */
-    struct line lines[LINES];
+    struct proc_line lines[LINES];
     int handles; /* of uv, not closed yet */
     pid_t pid, child;
     struct buf packed, input; /* until it starts; input: what waits */
@@ -62,15 +62,14 @@ struct programs {
     char *room;              /* READ_BYTES */
 };
 
-/* ---- proc_line.c -----------------------------------------------------------
- */
+/* ---- proc_line.c --------------------------------------------------------- */
 /* Free what is no longer held. */
 void proc_release(struct program *p);
 void procs_release(struct programs *ps);
 /* Takes the fd in any case; -1 is no line. */
 wend_status line_open(struct program *p, int i, int fd, int events,
                       uv_poll_cb fn);
-void line_close(struct line *l);
+void line_close(struct proc_line *l);
 void line_order(struct program *p, enum super_order what);
 /* One piece of a stream; false when there is none now. */
 bool line_read(struct program *p, int i);

@@ -178,9 +178,7 @@ static wend_str clean(wend_agent *a, const char *s)
     wend_str kept;
 
     utf8_repair(&b, str_of(s));
-    kept = arena_str(&a->arena, buf_view(&b));
-    a->arena.failed |= b.failed;
-    buf_free(&b);
+    kept = buf_keep(&b, &a->arena);
     return kept;
 }
 

@@ -52,8 +52,7 @@ static void all_names(struct names *n, const wend_manifest *m)
         add_name(n, m->commands[i]->name);
 }
 
-/* ---- An agent's file ------------------------------------------------------
- */
+/* ---- An agent's file ----------------------------------------------------- */
 
 static wend_status no_tool_at(const struct agent_file *f,
                               const struct manifest_word *w, wend_str name,

@@ -66,9 +66,7 @@ static wend_str clean(wend_agent *a, const char *text)
     wend_str s;
 
     utf8_repair(&b, str_of(text));
-    s = arena_str(&a->arena, buf_view(&b));
-    a->arena.failed |= b.failed;
-    buf_free(&b);
+    s = buf_keep(&b, &a->arena);
     return s;
 }
 

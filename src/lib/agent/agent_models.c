@@ -135,9 +135,7 @@ static wend_status name_it(struct candidates *c, size_t i, wend_error *err)
             x->name = str_of(x->key);
     }
     utf8_repair(&clean, x->name);
-    x->name = arena_str(&c->arena, buf_view(&clean));
-    c->arena.failed |= clean.failed;
-    buf_free(&clean);
+    x->name = buf_keep(&clean, &c->arena);
     return c->arena.failed ? fail_nomem(err) : WEND_OK;
 }
 
