@@ -16,6 +16,11 @@ static inline bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+static inline bool is_blank(char c) /* as in the headers of HTTP */
+{
+    return c == ' ' || c == '\t';
+}
+
 static inline bool is_space(char c) /* as in JSON */
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';

@@ -1,5 +1,5 @@
 /*
- * header.c - headers of requests that users and models write.
+ * header.c - headers of requests and answers.
  */
 #include "base/header.h"
 
@@ -49,6 +49,21 @@ bool header_is_among(wend_str line, const char *const *names)
             return true;
     }
     return false;
+}
+
+wend_str header_value(wend_str lines, const char *name)
+{
+    wend_str wanted = str_of(name);
+
+    while (lines.len) {
+        const char *lf = memchr(lines.ptr, '\n', lines.len);
+        wend_str line = {lines.ptr, lf ? (size_t)(lf - lines.ptr) : lines.len};
+
+        if (line.len > wanted.len && header_is(line, wanted))
+            return str_trim(str_skip(line, wanted.len + 1), is_space);
+        lines = str_skip(lines, line.len + (lf != NULL));
+    }
+    return STR_NONE;
 }
 
 bool header_is_ours(wend_str line)

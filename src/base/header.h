@@ -1,5 +1,5 @@
 /*
- * header.h - headers of requests that users and models write.
+ * header.h - headers of requests and answers.
  */
 #ifndef BASE_HEADER_H
 #define BASE_HEADER_H
@@ -14,6 +14,9 @@ bool header_is(wend_str line, wend_str name);
 /* Whether it has one of these names; the list ends
  * with NULL. Names that end in `-` stand for all that begin so. */
 bool header_is_among(wend_str line, const char *const *names);
+/* The value of the first line of that name in lines of headers, without space
+ * around it; absent if there is none. */
+wend_str header_value(wend_str lines, const char *name);
 /* One that frames the message, chooses the server, or is ours to set. */
 bool header_is_ours(wend_str line);
 

@@ -69,6 +69,17 @@ static inline struct json *json_get(const struct json *j, const char *key)
 }
 
 wend_str json_str(const struct json *j); /* absent if no string */
+/* The first item of a list; NULL if there is none, or j is no list. */
+static inline const struct json *json_items(const struct json *j)
+{
+    return j && j->kind == JSON_ARRAY ? j->first : NULL;
+}
+
+static inline bool json_is_true(const struct json *j)
+{
+    return j && j->kind == JSON_TRUE;
+}
+
 /* False unless j is a number that is an integer in range (1e3 and 5.0
  * count). */
 bool json_i64(const struct json *j, int64_t *out);
@@ -97,9 +108,32 @@ wend_str json_text(const struct json *j, struct arena *a);
 
 /* Members of an object, or with key NULL items of a list, one by one: a comma
  * comes where one is due. An absent string is left out with its key. */
-void json_key(struct buf *b, const char *key); /* the value follows */
+extern const bool json_begins[]; /* bytes that no comma comes after */
+/* The value follows. Inline and in one piece: mostly the key is known, and
+ * requests and records are made of little else. */
+static inline void json_key(struct buf *b, const char *key)
+{
+    size_t len = key ? strlen(key) : 0, more = len + sizeof ",\"\":" - 1;
+    char *at;
+
+    if ((b->failed || b->cap - b->len <= more) && !buf_room(b, more))
+        return;
+    at = b->ptr + b->len;
+    if (b->len && !json_begins[(unsigned char)at[-1]])
+        *at++ = ',';
+    if (key) {
+        *at++ = '"';
+        memcpy(at, key, len);
+        at += len;
+        *at++ = '"';
+        *at++ = ':';
+    }
+    *at = 0;
+    b->len = (size_t)(at - b->ptr);
+}
 void json_add(struct buf *b, const char *key,
               const struct json *j); /* or NULL */
+void json_add_pair(struct buf *b, wend_str key, const struct json *j);
 void json_add_str(struct buf *b, const char *key, wend_str s);
 void json_add_nullable(struct buf *b, const char *key,
                        wend_str s); /* null if absent */

@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <float.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,9 @@ static void put_str(struct buf *b, wend_str s, char after)
     size_t plain_len;
 
     assert(utf8_valid_len(s) == s.len);
-    if (s.len > SIZE_MAX / 8 || !buf_room(b, s.len + ROOM_MORE)) {
+    if (s.len > SIZE_MAX / 8 ||
+        ((b->failed || b->cap - b->len <= s.len + ROOM_MORE) &&
+         !buf_room(b, s.len + ROOM_MORE))) {
         b->failed = true;
         return;
     }
@@ -68,13 +71,11 @@ static void put_str(struct buf *b, wend_str s, char after)
         plain_len = json_plain_len(s.ptr, s.len, &seen);
         memcpy(b->ptr + b->len, s.ptr, plain_len);
         b->len += plain_len;
-        s.ptr += plain_len;
-        s.len -= plain_len;
+        s = str_skip(s, plain_len);
         if (!s.len)
             break;
         put_escape(b, (unsigned char)*s.ptr);
-        s.ptr++;
-        s.len--;
+        s = str_skip(s, 1);
         if (!buf_room(b, s.len + ROOM_MORE))
             break; /* the last room still has some for the end */
     }
@@ -271,36 +272,21 @@ wend_str json_text(const struct json *j, struct arena *a)
 
 /* ---- Members and items --------------------------------------------------- */
 
-/* In one piece: requests and records are made of little else. */
-void json_key(struct buf *b, const char *key)
-{
-    char last = b->len ? b->ptr[b->len - 1] : '{';
-    bool begins = last == '{' || last == '[' || last == ':' || last == ',' ||
-                  last == '\n';
-    size_t len = key ? strlen(key) : 0, more = len + sizeof ",\"\":" - 1;
-    char *at;
-
-    if ((b->failed || b->cap - b->len <= more) && !buf_room(b, more))
-        return;
-    at = b->ptr + b->len;
-    if (!begins)
-        *at++ = ',';
-    if (key) {
-        *at++ = '"';
-        memcpy(at, key, len);
-        at += len;
-        *at++ = '"';
-        *at++ = ':';
-    }
-    *at = 0;
-    b->len = (size_t)(at - b->ptr);
-}
+const bool json_begins[UCHAR_MAX + 1] = {
+    ['{'] = true, ['['] = true, [':'] = true, [','] = true, ['\n'] = true};
 
 void json_add(struct buf *b, const char *key, const struct json *j)
 {
     if (!j)
         return;
     json_key(b, key);
+    json_put(b, j);
+}
+
+void json_add_pair(struct buf *b, wend_str key, const struct json *j)
+{
+    json_key(b, NULL);
+    put_str(b, key, ':');
     json_put(b, j);
 }
 

@@ -6,12 +6,14 @@
  */
 #include "base/mem.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     ARENA_CHUNK_MIN = 1 << 10, /* a parked run needs little more */
     ARENA_CHUNK_MAX = 64 << 10,
+    MORE_FIRST = 4, /* elements of a list that grows */
 };
 
 struct arena_chunk {
@@ -49,6 +51,20 @@ void mem_free(const struct mem *m, void *p)
 {
     if (p)
         mem_realloc(m, p, 0);
+}
+
+void *mem_more(const struct mem *m, void *list, size_t count, size_t *cap,
+               size_t element_size)
+{
+    size_t more = *cap ? *cap * 2 : MORE_FIRST;
+
+    assert(count <= *cap);
+    if (count < *cap)
+        return list;
+    list = mem_realloc(m, list, more * element_size);
+    if (list)
+        *cap = more;
+    return list;
 }
 
 static bool arena_grow(struct arena *a, size_t need)

@@ -17,7 +17,7 @@
 
 /* The struct that p is a member of. */
 #define container_of(p, type, member) \
-    ((type *)(void *)((char *)(p)-offsetof(type, member)))
+    ((type *)((uintptr_t)(p)-offsetof(type, member)))
 
 struct mem {
     wend_alloc_fn fn; /* NULL: libc's realloc and free */
@@ -28,6 +28,10 @@ void *mem_alloc(const struct mem *m, size_t size); /* not zeroed */
 void *mem_zalloc(const struct mem *m, size_t size);
 void *mem_realloc(const struct mem *m, void *p, size_t size);
 void mem_free(const struct mem *m, void *p);
+/* A list with room for one more element behind `count`: the list, or one that
+ * takes its place and has twice the room. NULL: out of memory. */
+void *mem_more(const struct mem *m, void *list, size_t count, size_t *cap,
+               size_t element_size);
 
 struct arena_chunk;
 

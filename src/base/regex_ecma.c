@@ -191,10 +191,8 @@ static bool property_escape(struct ecma *e)
         return wrong(e, e->at, "\\p needs {a property}");
     name = (wend_str){e->in.ptr + e->at + 3, len};
     for (size_t i = 0; i < 2; i++)
-        if (str_starts(name, category_prefixes[i])) {
-            name.ptr += strlen(category_prefixes[i]);
-            name.len -= strlen(category_prefixes[i]);
-        }
+        if (str_starts(name, category_prefixes[i]))
+            name = str_skip(name, strlen(category_prefixes[i]));
     category = short_category(name);
     if (str_is(name, "Assigned"))
         buf_fmt(e->out, "\\%c{Cn}", ahead(e, 1) == 'p' ? 'P' : 'p');

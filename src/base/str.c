@@ -38,6 +38,15 @@ bool str_starts(wend_str s, const char *prefix)
     return s.len >= len && !memcmp(s.ptr, prefix, len);
 }
 
+bool str_starts_nocase(wend_str s, const char *lower_case)
+{
+    size_t i = 0;
+
+    while (lower_case[i] && i < s.len && lower(s.ptr[i]) == lower_case[i])
+        i++;
+    return !lower_case[i];
+}
+
 int str_index(wend_str s, const char *const *names, int n)
 {
     for (int i = 0; i < n; i++)

@@ -25,6 +25,24 @@ static inline bool str_is(wend_str a, const char *b)
 }
 
 bool str_starts(wend_str s, const char *prefix);
+/* The same in any case; `lower` is in lower case. */
+bool str_starts_nocase(wend_str s, const char *lower);
+/* s without its first n bytes, which it must have. */
+static inline wend_str str_skip(wend_str s, size_t n)
+{
+    return (wend_str){s.ptr + n, s.len - n};
+}
+
+/* s without such bytes at both ends; see base/ascii.h. */
+static inline wend_str str_trim(wend_str s, bool (*is)(char c))
+{
+    while (s.len && is(s.ptr[0]))
+        s = str_skip(s, 1);
+    while (s.len && is(s.ptr[s.len - 1]))
+        s.len--;
+    return s;
+}
+
 /* The index of s among n names, or -1. */
 int str_index(wend_str s, const char *const *names, int n);
 /* The nearest of n names for "did you mean", or NULL when none is near. */

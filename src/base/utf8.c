@@ -88,11 +88,9 @@ size_t utf8_repair(struct buf *out, wend_str s)
         buf_add(out, s.ptr, good_len);
         if (good_len == s.len)
             return repairs;
-        s.ptr += good_len;
-        s.len -= good_len;
+        s = str_skip(s, good_len);
         good_len = sequence_len((const unsigned char *)s.ptr, s.len, &good);
-        s.ptr += good_len;
-        s.len -= good_len;
+        s = str_skip(s, good_len);
         buf_add(out, "\xef\xbf\xbd", 3);
         repairs++;
     }

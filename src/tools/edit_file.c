@@ -76,17 +76,6 @@ static wend_str to_crlf(struct buf *out, wend_str s)
 
 /* ---- Why not ------------------------------------------------------------- */
 
-static wend_str trim(wend_str s)
-{
-    while (s.len && is_space(s.ptr[s.len - 1]))
-        s.len--;
-    while (s.len && is_space(*s.ptr)) {
-        s.ptr++;
-        s.len--;
-    }
-    return s;
-}
-
 /* Does text begin with what, were there no white space? Adds its steps. */
 static bool begins_loosely(wend_str text, wend_str what, size_t *steps)
 {
@@ -143,8 +132,8 @@ static wend_str first_line(wend_str what)
     wend_str line = STR_NONE;
 
     while (next_line(&what, &line))
-        if (trim(line).len)
-            return trim(line);
+        if (str_trim(line, is_space).len)
+            return str_trim(line, is_space);
     return STR("");
 }
 
@@ -161,12 +150,12 @@ static int64_t nearest_line(wend_str text, wend_str what, wend_str *out)
         pairs[pair_at(first, i) / 8] |=
             (unsigned char)(1 << pair_at(first, i) % 8);
     for (int64_t number = 1; next_line(&text, &line); number++) {
-        like = likeness(pairs, first.len, trim(line));
+        like = likeness(pairs, first.len, str_trim(line, is_space));
         if (like <= best)
             continue;
         best = like;
         best_number = number;
-        *out = trim(line);
+        *out = str_trim(line, is_space);
     }
     return best_number;
 }
@@ -177,7 +166,7 @@ static int64_t loose_line(wend_str text, wend_str what)
     size_t start = 0, steps = 0;
     const char *p;
 
-    what = trim(what);
+    what = str_trim(what, is_space);
     if (!what.len)
         return 0;
     while (start < text.len && steps < LOOSE_STEPS_MAX) {

@@ -7,22 +7,11 @@
 
 #include "base/ascii.h"
 
-static wend_str trim(wend_str s)
-{
-    while (s.len && is_space(s.ptr[0])) {
-        s.ptr++;
-        s.len--;
-    }
-    while (s.len && is_space(s.ptr[s.len - 1]))
-        s.len--;
-    return s;
-}
-
 wend_str answer_json(wend_str text)
 {
     static const char fence[] = "```";
     enum { FENCE = sizeof fence - 1 };
-    wend_str all = trim(text), s = all, word = {all.ptr, 0};
+    wend_str all = str_trim(text, is_space), s = all, word = {all.ptr, 0};
 
     if (s.len < 2 * FENCE || !str_starts(s, fence) ||
         memcmp(s.ptr + s.len - FENCE, fence, FENCE))
@@ -36,7 +25,7 @@ wend_str answer_json(wend_str text)
         s.ptr += word.len;
         s.len -= word.len;
     }
-    return trim(s);
+    return str_trim(s, is_space);
 }
 
 bool answer_fits(const struct schema *schema, wend_str text,
