@@ -46,7 +46,7 @@ bool http1_begun(const struct http1 *h)
 
 /* ---- Characters ---------------------------------------------------------- */
 
-/* What a name of a header is made of. */
+/* Characters of a header's name. */
 static bool is_token(char c)
 {
     return is_digit(c) || is_letter(c) || (c && strchr("!#$%&'*+-.^_`|~", c));
@@ -57,32 +57,9 @@ static bool is_text(char c)
     return c == '\t' || ((unsigned char)c >= ' ' && c != 0x7f);
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 static bool same_word(wend_str s, const char *word)
 {
-    size_t len = strlen(word);
-
-    if (s.len != len)
-        return false;
-    for (size_t i = 0; i < len; i++)
-        if (lower(s.ptr[i]) != word[i])
-            return false;
-    return true;
-}
-
-static wend_str trim(wend_str s)
-{
-    while (s.len && is_blank(s.ptr[0])) {
-        s.ptr++;
-        s.len--;
-    }
-    while (s.len && is_blank(s.ptr[s.len - 1]))
-        s.len--;
-    return s;
+    return s.len == strlen(word) && str_starts_nocase(s, word);
 }
 
 /* ---- Headers ------------------------------------------------------------- */
@@ -114,7 +91,7 @@ static const char *on_connection(struct http1 *h, wend_str value)
     while (value.len) {
         const char *comma = memchr(value.ptr, ',', value.len);
         size_t len = comma ? (size_t)(comma - value.ptr) : value.len;
-        wend_str word = trim((wend_str){value.ptr, len});
+        wend_str word = str_trim((wend_str){value.ptr, len}, is_blank);
 
         h->says_close |= same_word(word, "close");
         h->says_keep |= same_word(word, "keep-alive");
@@ -150,7 +127,7 @@ static enum http1_event read_field(struct http1 *h, wend_str line)
             return bad(h, "a control byte in a header");
     for (size_t i = 0; i < sizeof fields / sizeof *fields && !why; i++)
         if (same_word(name, fields[i].name))
-            why = fields[i].read(h, trim(value));
+            why = fields[i].read(h, str_trim(value, is_blank));
     return why ? bad(h, why) : HTTP1_MORE;
 }
 
@@ -247,8 +224,7 @@ static enum http1_event on_head(struct http1 *h, wend_str *in)
     buf_add(h->head, in->ptr, len);
     if (h->head->failed)
         return HTTP1_NOMEM;
-    in->ptr += len;
-    in->len -= len;
+    *in = str_skip(*in, len);
     if (h->state == HTTP1_STATUS_LINE && !may_be_http(h->head))
         return bad(h, h->head->ptr[0] ? not_http : http2);
     if (end)
@@ -419,8 +395,7 @@ enum http1_event http1_next(struct http1 *h, wend_str *in, wend_str *body)
 void http1_take(struct http1 *h, wend_str *in, size_t n)
 {
     assert(n <= in->len);
-    in->ptr += n;
-    in->len -= n;
+    *in = str_skip(*in, n);
     if (h->state == HTTP1_CLOSE)
         return;
     assert(n <= h->left);

@@ -14,7 +14,7 @@ static bool two_digits(const char *p, int *out)
     return true;
 }
 
-/* The index of the three letters in a list of such, or -1. */
+/* The index of three letters in a list of triples, or -1. */
 static int three_letters(const char *p, const char *list)
 {
     for (int i = 0; list[3 * i]; i++)

@@ -65,7 +65,7 @@ static void dispatch(struct sse *s, sse_fn fn, void *ctx)
 
 /* ---- Fields -------------------------------------------------------------- */
 
-/* What is lent will not be there any more. */
+/* Copies what is lent by the chunk, which ends. */
 static void keep_lent(struct sse *s)
 {
     if (!s->lent.ptr)
@@ -148,10 +148,8 @@ static void on_field(struct sse *s, wend_str line, bool lent)
         name.len = (size_t)(colon - line.ptr);
         value.ptr = colon + 1;
         value.len = line.len - name.len - 1;
-        if (value.len && value.ptr[0] == ' ') {
-            value.ptr++;
-            value.len--;
-        }
+        if (value.len && value.ptr[0] == ' ')
+            value = str_skip(value, 1);
     }
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (str_is(name, fields[i].name)) {
@@ -178,10 +176,8 @@ static void on_line(struct sse *s, wend_str line, bool lent, sse_fn fn,
         s->status = WEND_E_LIMIT;
         return;
     }
-    if (!s->begun && str_starts(line, "\xef\xbb\xbf")) {
-        line.ptr += 3;
-        line.len -= 3;
-    }
+    if (!s->begun && str_starts(line, "\xef\xbb\xbf"))
+        line = str_skip(line, 3);
     s->begun = true;
     if (s->framing == SSE_LINES) {
         if (!blank(line))
@@ -193,7 +189,7 @@ static void on_line(struct sse *s, wend_str line, bool lent, sse_fn fn,
     }
 }
 
-/* The line that began in an earlier chunk goes on, and ends if `ends`. */
+/* More of a line that began in an earlier chunk; its last part if `ends`. */
 static void on_rest(struct sse *s, wend_str rest, bool ends, sse_fn fn,
                     void *ctx)
 {

@@ -1,17 +1,15 @@
 /*
  * anthropic.c - answers of the Messages API.
  *
- * Thinking blocks with their signatures, and redacted ones, are kept to go
- * back as they came; one without a signature would be refused and is not.
- * So are the blocks of tools that the server runs itself: a message that is
- * paused among them goes on only if it gets them back.
+ * Thinking blocks with a signature, and redacted ones, are kept and sent back
+ * unchanged; the server refuses those without a signature, so they are dropped.
+ * Blocks of tools that the server runs itself are kept, too: it resumes a
+ * paused message only if it gets them back.
  */
 #include "wire/model/model.h"
 #include "wire/model/parts.h"
 
 enum { BLOCKS_OPEN_MAX = 16 }; /* at once; real servers have one */
-
-#define PROVIDER "anthropic"
 
 enum block_kind { BLOCK_FREE, BLOCK_THINKING, BLOCK_TOOL, BLOCK_OTHER };
 
@@ -29,48 +27,22 @@ struct block {
 
 struct state {
     struct block blocks[BLOCKS_OPEN_MAX];
-    struct buf id, item;
-    size_t text_len, calls_count, sealed_count;
+    struct buf id;
     int64_t input, created, cached, output, reasoning;
-    bool begun, told; /* message_start was seen; finish was called */
-    const char *reason;
+    bool begun; /* message_start was seen */
     /* A call without any arguments is not sealed before something follows:
      * at the output limit it is a call that was cut. */
     bool holds;
     int held;
 };
 
-static void keep(struct decoder *d, struct buf *b, wend_str s)
-{
-    if (!b->mem)
-        b->mem = d->mem;
-    buf_str(b, s);
-    if (b->failed)
-        wire_fail_nomem(d);
-}
-
-static void seal(struct decoder *d, int call)
-{
-    struct state *s = d->state;
-
-    s->sealed_count++;
-    d->sink->seal(d->sink->ctx, call);
-}
-
 static void release(struct decoder *d)
 {
     struct state *s = d->state;
 
     if (s->holds)
-        seal(d, s->held);
+        wire_seal(d, s->held);
     s->holds = false;
-}
-
-static void give_text(struct decoder *d, const struct json *text)
-{
-    struct state *s = d->state;
-
-    s->text_len += wire_text(d, json_str(text));
 }
 
 static struct block *find_block(struct state *s, const struct json *ev)
@@ -119,16 +91,14 @@ static void give_args(struct decoder *d, struct block *b, wend_str piece)
     if (!piece.len)
         return;
     b->any_args = true;
-    piece = wire_join(d, &b->join, piece);
-    if (piece.len)
-        d->sink->args(d->sink->ctx, b->call, piece);
+    wire_args(d, b->call, wire_join(d, &b->join, piece));
 }
 
 static void give_thinking(struct decoder *d, struct block *b, wend_str piece)
 {
     if (b) {
         piece = wire_join(d, &b->join, piece);
-        keep(d, &b->text, piece);
+        wire_keep(d, &b->text, piece);
     }
     wire_thinking(d, piece);
 }
@@ -140,21 +110,13 @@ static void start_tool(struct decoder *d, const struct json *ev,
     wend_str id = json_str(json_get(content, "id"));
     wend_str name = json_str(json_get(content, "name"));
     struct block *b = open_block(d, ev, BLOCK_TOOL);
-    struct state *s = d->state;
 
     if (!b)
         return;
     b->call = wire_call(d, id, name);
-    if (b->call < 0)
-        return;
-    s->calls_count++;
     /* Some servers give the input here and no pieces. */
-    if (input && input->count) {
-        keep(d, &b->text, STR_NONE);
-        json_put(&b->text, input);
-        if (b->text.failed)
-            wire_fail_nomem(d);
-    }
+    if (b->call >= 0 && input && input->count)
+        wire_keep_json(d, &b->text, input);
 }
 
 static void start_thinking(struct decoder *d, const struct json *ev,
@@ -165,42 +127,19 @@ static void start_thinking(struct decoder *d, const struct json *ev,
     if (!b)
         return;
     give_thinking(d, b, json_str(json_get(content, "thinking")));
-    keep(d, &b->signature, json_str(json_get(content, "signature")));
-}
-
-static void give_item(struct decoder *d)
-{
-    struct state *s = d->state;
-
-    if (s->item.failed)
-        wire_fail_nomem(d);
-    else
-        d->sink->opaque(d->sink->ctx, buf_view(&s->item));
-}
-
-static void begin_item(struct decoder *d)
-{
-    struct state *s = d->state;
-
-    s->item.mem = d->mem;
-    buf_clear(&s->item);
-    parts_put_item(&s->item, PROVIDER, s->text_len, s->calls_count);
+    wire_keep(d, &b->signature, json_str(json_get(content, "signature")));
 }
 
 static void start_redacted(struct decoder *d, const struct json *ev,
                            const struct json *content)
 {
-    struct state *s = d->state;
     const struct json *data = json_get(content, "data");
 
     (void)ev;
     if (!json_str(data).len)
         return;
-    begin_item(d);
-    buf_cstr(&s->item, ",\"redacted_thinking\":");
-    json_put(&s->item, data);
-    buf_char(&s->item, '}');
-    give_item(d);
+    json_add(parts_item_here(d), "redacted_thinking", data);
+    parts_item_end(d);
 }
 
 static void start_other(struct decoder *d, const struct json *ev,
@@ -209,19 +148,15 @@ static void start_other(struct decoder *d, const struct json *ev,
     struct block *b =
         parts_too_deep(content) ? NULL : open_block(d, ev, BLOCK_OTHER);
 
-    if (!b)
-        return;
-    keep(d, &b->text, STR_NONE);
-    json_put(&b->text, content);
-    if (b->text.failed)
-        wire_fail_nomem(d);
+    if (b)
+        wire_keep_json(d, &b->text, content);
 }
 
 static void start_text(struct decoder *d, const struct json *ev,
                        const struct json *content)
 {
     (void)ev;
-    give_text(d, json_get(content, "text"));
+    wire_text(d, json_str(json_get(content, "text")));
 }
 
 /* web_search_tool_result, mcp_tool_result ... come whole. */
@@ -268,21 +203,22 @@ static void on_block_delta(struct decoder *d, const struct json *ev)
     struct block *b;
 
     if (str_is(type, "text_delta")) {
-        give_text(d, json_get(delta, "text"));
+        wire_text(d, json_str(json_get(delta, "text")));
         return;
     }
     b = find_block(d->state, ev);
     if (b && b->kind == BLOCK_TOOL && str_is(type, "input_json_delta"))
         give_args(d, b, json_str(json_get(delta, "partial_json")));
     if (b && b->kind == BLOCK_OTHER && str_is(type, "input_json_delta"))
-        keep(d, &b->signature,
-             wire_join(d, &b->join, json_str(json_get(delta, "partial_json"))));
+        wire_keep(
+            d, &b->signature,
+            wire_join(d, &b->join, json_str(json_get(delta, "partial_json"))));
     if (b && b->kind != BLOCK_THINKING)
         return;
     if (str_is(type, "thinking_delta"))
         give_thinking(d, b, json_str(json_get(delta, "thinking")));
     else if (b && str_is(type, "signature_delta"))
-        keep(d, &b->signature, json_str(json_get(delta, "signature")));
+        wire_keep(d, &b->signature, json_str(json_get(delta, "signature")));
 }
 
 static void stop_tool(struct decoder *d, struct block *b)
@@ -294,7 +230,7 @@ static void stop_tool(struct decoder *d, struct block *b)
         give_args(d, b, buf_view(&b->text));
     give_args(d, b, join_rest(&b->join));
     if (b->any_args) {
-        seal(d, b->call);
+        wire_seal(d, b->call);
         return;
     }
     s->holds = true;
@@ -303,46 +239,37 @@ static void stop_tool(struct decoder *d, struct block *b)
 
 static void stop_thinking(struct decoder *d, struct block *b)
 {
-    struct state *s = d->state;
+    struct buf *item;
 
     give_thinking(d, b, join_rest(&b->join));
     if (!b->signature.len)
         return;
-    begin_item(d);
-    buf_cstr(&s->item, ",\"thinking\":");
-    json_put_str(&s->item, buf_view(&b->text));
-    buf_cstr(&s->item, ",\"signature\":");
-    json_put_str(&s->item, buf_view(&b->signature));
-    buf_char(&s->item, '}');
-    give_item(d);
+    item = parts_item_here(d);
+    json_add_str(item, "thinking", buf_view(&b->text));
+    json_add_str(item, "signature", buf_view(&b->signature));
+    parts_item_end(d);
 }
 
 /* Input that came in pieces takes the place of the empty one. */
 static void stop_other(struct decoder *d, struct block *b)
 {
-    struct state *s = d->state;
     const struct json *start =
         json_parse(buf_view(&b->text), &d->scratch, NULL);
     const struct json *input = NULL;
+    struct buf *item;
 
-    keep(d, &b->signature, join_rest(&b->join));
+    wire_keep(d, &b->signature, join_rest(&b->join));
     if (b->signature.len)
         input = json_parse(buf_view(&b->signature), &d->scratch, NULL);
     if (!start || (b->signature.len && (!input || parts_too_deep(input))))
         return; /* no memory is seen in the scratch */
-    begin_item(d);
-    buf_cstr(&s->item, ",\"block\":{");
-    for (const struct json *m = start->first; m; m = m->next) {
-        bool replaced = input && str_is(m->key, "input");
-
-        if (m != start->first)
-            buf_char(&s->item, ',');
-        json_put_str(&s->item, m->key);
-        buf_char(&s->item, ':');
-        json_put(&s->item, replaced ? input : m);
-    }
-    buf_cstr(&s->item, "}}");
-    give_item(d);
+    item = parts_item_here(d);
+    json_open(item, "block", '{');
+    for (const struct json *m = start->first; m; m = m->next)
+        json_add_pair(item, m->key,
+                      input && str_is(m->key, "input") ? input : m);
+    json_close(item, '}');
+    parts_item_end(d);
 }
 
 static void on_block_stop(struct decoder *d, const struct json *ev)
@@ -399,15 +326,19 @@ static void find_usage(struct decoder *d, const struct json *data)
 }
 
 /* Everything but the memory of the buffers. */
-static void begin_again(struct state *s)
+static void begin_again(struct decoder *d)
 {
+    struct state *s = d->state;
+
     for (size_t i = 0; i < BLOCKS_OPEN_MAX; i++)
         close_block(&s->blocks[i]);
     buf_clear(&s->id);
-    s->text_len = s->calls_count = s->sealed_count = 0;
+    d->text_len = d->calls_count = d->sealed_count = 0;
     s->input = s->created = s->cached = s->output = s->reasoning = 0;
     s->begun = s->holds = false;
-    s->reason = NULL;
+    d->reason = NULL;
+    d->finished = false;
+    d->sink->restart(d->sink->ctx);
 }
 
 /* Proxies repeat the start of a message, which means nothing before the first
@@ -420,44 +351,26 @@ static void on_message_start(struct decoder *d, const struct json *ev)
 
     if (s->begun && (!wire_begin_again(d) || str_eq(buf_view(&s->id), id)))
         return;
-    if (s->begun) {
-        begin_again(s);
-        d->finished = false;
-        d->sink->restart(d->sink->ctx);
-    }
+    if (s->begun)
+        begin_again(d);
     s->begun = true;
-    keep(d, &s->id, id);
+    wire_keep(d, &s->id, id);
     take_usage(d, json_get(message, "usage"));
 }
 
-static const char *reason_of(struct decoder *d, wend_str word)
-{
-    static const struct {
-        const char *word, *reason;
-    } reasons[] = {
-        {"end_turn", "stop"},
-        {"stop_sequence", "stop"},
-        {"pause_turn", "pause"},
-        {"tool_use", "tool_calls"},
-        {"max_tokens", "length"},
-        {"model_context_window_exceeded", "length"},
-        {"refusal", "content_filter"},
-    };
-
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (str_is(word, reasons[i].word))
-            return reasons[i].reason;
-    return word.len ? wire_unknown(d, word) : "stop";
-}
+static const struct wire_reason reasons[] = {
+    {"end_turn", "stop"},          {"stop_sequence", "stop"},
+    {"pause_turn", "pause"},       {"tool_use", "tool_calls"},
+    {"max_tokens", "length"},      {"model_context_window_exceeded", "length"},
+    {"refusal", "content_filter"}, {NULL, NULL},
+};
 
 /* The first reason counts. It is told when the stream is over. */
 static void take_reason(struct decoder *d, const char *reason)
 {
-    struct state *s = d->state;
-
-    if (s->reason)
+    if (d->reason)
         return;
-    s->reason = reason;
+    d->reason = reason;
     d->finished = true;
     if (strcmp(reason, "length") != 0)
         release(d);
@@ -470,7 +383,7 @@ static void on_message_delta(struct decoder *d, const struct json *ev)
 
     take_usage(d, json_get(ev, "usage"));
     if (word.len)
-        take_reason(d, reason_of(d, word));
+        take_reason(d, wire_reason(d, word));
 }
 
 static void on_message_stop(struct decoder *d, const struct json *ev)
@@ -480,34 +393,16 @@ static void on_message_stop(struct decoder *d, const struct json *ev)
     d->done = true; /* what a proxy adds is not of this answer */
 }
 
-static void anthropic_event(struct decoder *d, wend_str name,
-                            const struct json *data)
-{
-    static const struct wire_event events[] = {
-        {"content_block_delta", on_block_delta},
-        {"content_block_start", on_block_start},
-        {"content_block_stop", on_block_stop},
-        {"message_start", on_message_start},
-        {"message_delta", on_message_delta},
-        {"message_stop", on_message_stop},
-        {"error", wire_fail},
-    };
-
-    wire_dispatch(d, name, data, events, sizeof events / sizeof *events);
-}
-
-/* A block that is open now was cut off, and stays unsealed. */
-static void anthropic_end(struct decoder *d)
-{
-    struct state *s = d->state;
-
-    take_reason(d, "stop");
-    if (s->told)
-        return;
-    s->told = true;
-    wire_rest(d);
-    parts_finish(d, s->reason, s->calls_count, s->sealed_count);
-}
+static const struct wire_event events[] = {
+    {"content_block_delta", on_block_delta},
+    {"content_block_start", on_block_start},
+    {"content_block_stop", on_block_stop},
+    {"message_start", on_message_start},
+    {"message_delta", on_message_delta},
+    {"message_stop", on_message_stop},
+    {"error", wire_fail},
+    {NULL, NULL},
+};
 
 static void anthropic_whole(struct decoder *d, const struct json *body)
 {
@@ -529,8 +424,7 @@ static void anthropic_whole(struct decoder *d, const struct json *body)
     if (d->failed)
         return;
     take_usage(d, json_get(body, "usage"));
-    take_reason(d, reason_of(d, word));
-    anthropic_end(d);
+    take_reason(d, wire_reason(d, word.len ? word : STR("end_turn")));
 }
 
 static void anthropic_free(struct decoder *d)
@@ -542,7 +436,6 @@ static void anthropic_free(struct decoder *d)
         buf_free(&s->blocks[i].signature);
     }
     buf_free(&s->id);
-    buf_free(&s->item);
 }
 
 static const char *const anthropic_headers[] = {
@@ -550,20 +443,26 @@ static const char *const anthropic_headers[] = {
     NULL,
 };
 
+static void put_path(const struct wire_ask *q, struct buf *out)
+{
+    (void)q;
+    buf_cstr(out, "/messages");
+}
+
 const struct codec codec_anthropic = {
-    .name = PROVIDER,
+    .name = "anthropic",
     .framing = SSE_EVENTS,
     .key_header = "x-api-key: %s",
     .headers = anthropic_headers,
     .key_env = "ANTHROPIC_API_KEY",
     .base_url = "https://api.anthropic.com/v1",
-    .path = anthropic_path,
+    .path = put_path,
     .request = anthropic_request,
     .output_tokens = anthropic_output_tokens,
     .state_size = sizeof(struct state),
+    .reasons = reasons,
     .usage = find_usage,
-    .event = anthropic_event,
+    .events = events,
     .whole = anthropic_whole,
-    .end = anthropic_end,
     .free = anthropic_free,
 };

@@ -292,12 +292,6 @@ static void put_output(struct buf *b, const struct thinking *t,
     json_close(b, '}');
 }
 
-void anthropic_path(const struct wire_ask *q, struct buf *out)
-{
-    (void)q;
-    buf_cstr(out, "/messages");
-}
-
 int64_t anthropic_output_tokens(wend_str model, enum effort effort)
 {
     return OUTPUT_TOKENS_DEFAULT +
@@ -341,17 +335,17 @@ static void put_tail(struct request_writer *w)
     buf_cstr(w->out, marks->in_user ? "]}]}" : "]}");
 }
 
+static const struct request_form form = {
+    .head = put_head,
+    .said = put_said,
+    .assistant = put_assistant,
+    .result = put_result,
+    .tail = put_tail,
+    .tool = put_tool,
+    .own_size = sizeof(struct marks),
+};
+
 void anthropic_request(const struct wire_ask *q, struct buf *out)
 {
-    static const struct request_form form = {
-        .head = put_head,
-        .said = put_said,
-        .assistant = put_assistant,
-        .result = put_result,
-        .tail = put_tail,
-        .tool = put_tool,
-    };
-    struct marks marks = {0};
-
-    request_write(&form, &marks, q, out);
+    request_write(&form, q, out);
 }

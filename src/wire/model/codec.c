@@ -1,10 +1,12 @@
 /*
- * codec.c - what all codecs share: events to JSON, errors.
+ * codec.c - what all codecs share: events to JSON, errors, the end.
  *
- * A codec sees only values that are no errors, and sees none after a
- * failure or an end mark.
+ * A codec never sees an error object, nor anything after a failure or an end
+ * mark.
  */
 #include "wire/model/model.h"
+
+#include <assert.h>
 
 #include "base/utf8.h"
 #include "wire/model/failure.h"
@@ -70,7 +72,7 @@ void wire_fail(struct decoder *d, const struct json *error)
     fail_said(d, &said);
 }
 
-/* What is no JSON: its place, and how it begins. */
+/* Says where the JSON is invalid, and how the text begins. */
 static void fail_parse(struct decoder *d, wend_str data, const wend_error *err)
 {
     struct buf head = {.mem = d->mem};
@@ -142,7 +144,7 @@ static bool says_error(const struct json *j)
         return true;
     if (str_is(json_str(json_get(j, "object")), "error"))
         return true;
-    /* Alone, as web frameworks answer. */
+    /* The only member, as web frameworks answer. */
     return j->kind == JSON_OBJECT && j->count == 1 && json_get(j, "detail");
 }
 
@@ -159,15 +161,9 @@ static const struct json *find_error(const struct json *j)
 
 /* ---- Decoder ------------------------------------------------------------- */
 
-static wend_str trimmed(wend_str s)
+static bool is_gap(char c)
 {
-    while (s.len && (unsigned char)*s.ptr <= ' ') {
-        s.ptr++;
-        s.len--;
-    }
-    while (s.len && (unsigned char)s.ptr[s.len - 1] <= ' ')
-        s.len--;
-    return s;
+    return (unsigned char)c <= ' ';
 }
 
 static void forget_event(struct decoder *d)
@@ -229,11 +225,27 @@ static void on_end_mark(struct decoder *d)
     if (d->finished || (d->codec->end_mark && d->own))
         d->finished = d->done = true;
     else if (d->own || fails_as_other(d))
-        return; /* means nothing here, and the answer is not complete */
+        return; /* the API has no end mark, and the answer is incomplete */
     else if (!d->codec->end_mark)
         fail_api(d, &apis[0]);
     else
         wire_fail_fmt(d, "network", "the answer has nothing in it");
+}
+
+/* Events that are not listed are ignored. */
+static void dispatch(struct decoder *d, wend_str name, const struct json *data)
+{
+    const struct wire_event *e = d->codec->events;
+    wend_str type = json_str(json_get(data, "type"));
+
+    if (!type.len)
+        type = name;
+    while (e->type && !str_is(type, e->type))
+        e++;
+    if (!e->type)
+        return;
+    d->own = true;
+    e->fn(d, data);
 }
 
 bool decoder_event(void *decoder, wend_str name, wend_str data)
@@ -242,7 +254,7 @@ bool decoder_event(void *decoder, wend_str name, wend_str data)
     bool is_error = str_is(name, "error");
     const struct json *j;
 
-    data = trimmed(data);
+    data = str_trim(data, is_gap);
     if (d->failed || d->done)
         return !d->failed;
     if (str_is(data, "[DONE]")) {
@@ -255,8 +267,10 @@ bool decoder_event(void *decoder, wend_str name, wend_str data)
     j = read_value(d, data, is_error);
     if (j && !d->looks_like)
         d->looks_like = api_of(j);
-    if (j)
-        d->codec->event(d, name, j);
+    if (j && d->codec->event)
+        d->codec->event(d, j);
+    else if (j)
+        dispatch(d, name, j);
     forget_event(d);
     return !d->failed;
 }
@@ -274,7 +288,7 @@ void decoder_whole(struct decoder *d, wend_str body)
 
     if (d->failed)
         return;
-    body = trimmed(body);
+    body = str_trim(body, is_gap);
     d->cut = body.len && strchr("[{", body.ptr[0]) &&
              !strchr("]}", body.ptr[body.len - 1]);
     j = read_value(d, body, false);
@@ -284,12 +298,52 @@ void decoder_whole(struct decoder *d, wend_str body)
     forget_event(d);
 }
 
+/* Tells what was held of text and thinking. */
+static void tell_rest(struct decoder *d)
+{
+    wire_thinking(d, join_rest(&d->thinking));
+    think_add(&d->think, d->sink, join_rest(&d->text));
+    think_end(&d->think, d->sink);
+}
+
+/* A stop or a pause after calls is a wish to have them made; one inside a call
+ * is a failure, and so is an unknown word after an answer with nothing in it.
+ */
+static void tell_finish(struct decoder *d)
+{
+    static const char *const complete[] = {"stop", "tool_calls", "pause"};
+    const char *reason = d->reason ? d->reason : "stop";
+    int which = str_index(str_of(reason), complete, 3);
+
+    assert(d->sealed_count <= d->calls_count);
+    if (which >= 0)
+        reason = d->calls_count ? "tool_calls" : which == 1 ? "stop" : reason;
+    if ((which >= 0 || reason == d->unknown) &&
+        d->sealed_count < d->calls_count)
+        wire_fail_fmt(d, "service", "the answer ended inside a tool call");
+    else if (reason == d->unknown && !d->shown)
+        wire_fail_fmt(d, "service",
+                      "the answer ended with %s and has nothing in it",
+                      strchr(reason, ':') + 1);
+    else
+        d->sink->finish(d->sink->ctx, str_of(reason));
+}
+
+static void finish(struct decoder *d)
+{
+    tell_rest(d);
+    if (d->codec->end)
+        d->codec->end(d);
+    if (!d->failed)
+        tell_finish(d);
+}
+
 void decoder_end(struct decoder *d)
 {
     if (d->failed)
         return;
     if (d->finished)
-        d->codec->end(d);
+        finish(d);
     else if (fails_as_other(d))
         return;
     else if (d->any)
@@ -305,6 +359,8 @@ void decoder_free(struct decoder *d)
     if (d->state && d->codec->free)
         d->codec->free(d);
     mem_free(d->mem, d->state);
+    buf_free(&d->item);
+    buf_free(&d->id.id);
     arena_free(&d->scratch);
     d->state = NULL;
 }
@@ -327,21 +383,17 @@ bool provider_at(size_t i, struct provider *out)
     return true;
 }
 
-const char *wire_unknown(struct decoder *d, wend_str word)
+const char *wire_reason(struct decoder *d, wend_str word)
 {
+    const struct wire_reason *r = d->codec->reasons;
+
+    while (r->word && !str_is(word, r->word))
+        r++;
+    if (r->word)
+        return r->meaning;
     utf8_fmt(d->unknown, sizeof d->unknown, "unknown:%.*s",
              (int)utf8_cut(word, WORD_MAX), word.ptr);
     return d->unknown;
-}
-
-void wire_finish(struct decoder *d, const char *reason)
-{
-    if (reason == d->unknown && !d->shown)
-        wire_fail_fmt(d, "service",
-                      "the answer ended with %s and has nothing in it",
-                      strchr(reason, ':') + 1);
-    else
-        d->sink->finish(d->sink->ctx, str_of(reason));
 }
 
 bool wire_begin_again(struct decoder *d)
@@ -353,19 +405,33 @@ bool wire_begin_again(struct decoder *d)
     return !d->failed;
 }
 
-bool wire_id_changes(struct decoder *d, struct wire_id *w, wend_str id)
+void wire_keep(struct decoder *d, struct buf *b, wend_str s)
 {
+    b->mem = d->mem;
+    buf_str(b, s);
+    if (b->failed)
+        wire_fail_nomem(d);
+}
+
+void wire_keep_json(struct decoder *d, struct buf *b, const struct json *j)
+{
+    b->mem = d->mem;
+    json_put(b, j);
+    if (b->failed)
+        wire_fail_nomem(d);
+}
+
+bool wire_id_changes(struct decoder *d, wend_str id)
+{
+    struct wire_id *w = &d->id;
     bool same = str_eq(buf_view(&w->id), id);
     bool changes = id.len && !same && w->repeats;
 
     w->repeats = id.len && same;
     if (same)
         return false;
-    w->id.mem = d->mem;
     buf_clear(&w->id);
-    buf_str(&w->id, id);
-    if (w->id.failed)
-        wire_fail_nomem(d);
+    wire_keep(d, &w->id, id);
     return changes;
 }
 
@@ -385,7 +451,10 @@ static size_t tell(const struct wire_sink *sink,
 
 size_t wire_text(struct decoder *d, wend_str piece)
 {
-    return tell(d->sink, d->sink->text, wire_join(d, &d->text, piece));
+    size_t len = tell(d->sink, d->sink->text, wire_join(d, &d->text, piece));
+
+    d->text_len += len;
+    return len;
 }
 
 size_t wire_thinking(struct decoder *d, wend_str piece)
@@ -393,10 +462,9 @@ size_t wire_thinking(struct decoder *d, wend_str piece)
     return tell(d->sink, d->sink->thinking, wire_join(d, &d->thinking, piece));
 }
 
-void wire_rest(struct decoder *d)
+void wire_tagged(struct decoder *d, wend_str piece)
 {
-    tell(d->sink, d->sink->thinking, join_rest(&d->thinking));
-    tell(d->sink, d->sink->text, join_rest(&d->text));
+    think_add(&d->think, d->sink, wire_join(d, &d->text, piece));
 }
 
 int wire_call(struct decoder *d, wend_str id, wend_str name)
@@ -404,6 +472,7 @@ int wire_call(struct decoder *d, wend_str id, wend_str name)
     int call = name.len ? d->sink->call(d->sink->ctx, id, name) : -1;
 
     d->shown = true;
+    d->calls_count += call >= 0;
     if (!name.len)
         wire_fail_fmt(d, "service", "a tool call without a name");
     else if (call < 0)
@@ -412,19 +481,27 @@ int wire_call(struct decoder *d, wend_str id, wend_str name)
     return call;
 }
 
-void wire_dispatch(struct decoder *d, wend_str name, const struct json *data,
-                   const struct wire_event *events, size_t count)
+void wire_args(struct decoder *d, int call, wend_str piece)
 {
-    wend_str type = json_str(json_get(data, "type"));
+    if (piece.len)
+        d->sink->args(d->sink->ctx, call, piece);
+}
 
-    if (!type.len)
-        type = name;
-    for (size_t i = 0; i < count; i++)
-        if (str_is(type, events[i].type)) {
-            d->own = true;
-            events[i].fn(d, data);
-            return;
-        }
+void wire_seal(struct decoder *d, int call)
+{
+    d->sealed_count++;
+    d->sink->seal(d->sink->ctx, call);
+}
+
+wend_str wire_args_text(struct decoder *d, const struct json *args)
+{
+    if (!args || args->kind == JSON_NULL)
+        return STR("");
+    if (args->kind == JSON_STRING)
+        return args->text;
+    buf_clear(&d->item);
+    wire_keep_json(d, &d->item, args);
+    return buf_view(&d->item);
 }
 
 int64_t wire_i64(const struct json *j, const char *key)

@@ -1,9 +1,8 @@
 /*
- * failure.c - what an HTTP answer that is no answer means.
+ * failure.c - what an HTTP error means.
  *
- * Nothing is assumed of a body: it may be an error object in a dozen shapes,
- * a page of a proxy, bytes, or nothing. Whatever it is, the message is one
- * line that is safe to show.
+ * The body may be an error object in a dozen shapes, a page of a proxy, binary
+ * data, or empty. In any case the message is one line that is safe to show.
  */
 #include "wire/model/failure.h"
 
@@ -75,7 +74,7 @@ static const struct {
     {"unavailable", CODE_SERVICE},
     {"service_unavailable", CODE_SERVICE},
     {"bad_gateway", CODE_SERVICE},
-    {"tool_use_failed", CODE_SERVICE}, /* the model wrote a call that is none */
+    {"tool_use_failed", CODE_SERVICE}, /* the model wrote an invalid call */
     {"not_found_error", CODE_NOT_FOUND},
     {"not_found", CODE_NOT_FOUND},
     {"model_not_found", CODE_NOT_FOUND},
@@ -115,23 +114,10 @@ static const char *const overflow_phrases[] = {
     "exceeds the maximum number of tokens",
 };
 
-/* Both whatever the case; b is lower case. */
-static bool begins(wend_str s, const char *b)
-{
-    size_t len = strlen(b);
-
-    if (s.len < len)
-        return false;
-    for (size_t i = 0; i < len; i++)
-        if (lower(s.ptr[i]) != b[i])
-            return false;
-    return true;
-}
-
 static bool contains(wend_str s, const char *phrase)
 {
     for (; s.len; s.ptr++, s.len--)
-        if (begins(s, phrase))
+        if (str_starts_nocase(s, phrase))
             return true;
     return false;
 }
@@ -139,7 +125,8 @@ static bool contains(wend_str s, const char *phrase)
 static enum model_code word_code(wend_str word)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (word.len == strlen(words[i].word) && begins(word, words[i].word))
+        if (word.len == strlen(words[i].word) &&
+            str_starts_nocase(word, words[i].word))
             return words[i].code;
     return CODE_UNKNOWN;
 }
@@ -268,11 +255,11 @@ static size_t skip_tag(wend_str s, size_t i)
     size_t at = end ? (size_t)(end - s.ptr) + 1 : s.len;
 
     for (int k = 0; k < 2; k++)
-        if (begins(rest, dark[k]))
+        if (str_starts_nocase(rest, dark[k]))
             while (at < s.len) {
                 wend_str tail = {s.ptr + at, s.len - at};
 
-                if (begins(tail, "</"))
+                if (str_starts_nocase(tail, "</"))
                     break;
                 at++;
             }
@@ -345,17 +332,6 @@ void failure_text(struct buf *out, wend_str bytes, size_t max)
 
 /* ---- All together -------------------------------------------------------- */
 
-static wend_str trimmed(wend_str s)
-{
-    while (s.len && (*s.ptr == ' ' || *s.ptr == '\t')) {
-        s.ptr++;
-        s.len--;
-    }
-    while (s.len && (s.ptr[s.len - 1] == ' ' || s.ptr[s.len - 1] == '\t'))
-        s.len--;
-    return s;
-}
-
 /* The core tries again only what bears one of these names. */
 static bool passes(enum model_code code)
 {
@@ -368,9 +344,9 @@ static void decide(int status, enum model_code *code,
     *retry =
         (status == 408 || status == 409 || status == 429 || status >= 500) &&
         *code != CODE_AUTH && *code != CODE_OVERFLOW;
-    if (str_is(trimmed(h->should_retry), "true"))
+    if (str_is(str_trim(h->should_retry, is_blank), "true"))
         *retry = true;
-    else if (str_is(trimmed(h->should_retry), "false"))
+    else if (str_is(str_trim(h->should_retry, is_blank), "false"))
         *retry = false;
     if (*retry && !passes(*code))
         *code = CODE_SERVICE;
@@ -483,8 +459,8 @@ void failure_of(int status, wend_str body, const struct failure_headers *h,
     decide(status, &code, h, &out->retry);
     out->code = str_of(code_names[code]);
     if (out->retry)
-        wish_ms = retry_after(trimmed(h->retry_after_ms),
-                              trimmed(h->retry_after), now_us);
+        wish_ms = retry_after(str_trim(h->retry_after_ms, is_blank),
+                              str_trim(h->retry_after, is_blank), now_us);
     out->message = message_of(status, &said, body, h, wish_ms, a);
     if (wish_ms > RETRY_AFTER_MAX_MS)
         out->retry = false;

@@ -1,5 +1,5 @@
 /*
- * failure.h - what an HTTP answer that is no answer means.
+ * failure.h - what an HTTP error means.
  *
  * Error bodies of all providers, also wrapped in lists, also HTML, also
  * empty; the headers that say when to try again.
@@ -15,7 +15,7 @@ struct failure_headers {
     wend_str retry_after_ms; /* retry-after-ms */
     wend_str retry_after;    /* Retry-After: seconds or a date */
     wend_str request_id;
-    wend_str location;   /* of a redirect, which nobody follows */
+    wend_str location;   /* of a redirect, which is not followed */
     wend_str url;        /* what was asked */
     wend_str usual_base; /* base URL of the provider that made the API */
 };
@@ -40,7 +40,7 @@ wend_str failure_code(wend_str word, int status);
 
 enum { FAILURE_WORDS = 3 };
 
-/* What an error object says, in any provider's words; lent by the tree. */
+/* An error object of any provider; lent by the tree. */
 struct failure_said {
     wend_str message, more;       /* more: what a server behind it said */
     wend_str word[FAILURE_WORDS]; /* code, type, status */
@@ -56,7 +56,7 @@ void failure_text(struct buf *out, wend_str bytes, size_t max);
 
 enum {
     FAILURE_TEXT_MAX = 2000, /* of what a server says in its own words */
-    FAILURE_HEAD_MAX = 200,  /* of a body that nobody wrote for us */
+    FAILURE_HEAD_MAX = 200,  /* of a body in no known form */
 };
 
 #endif

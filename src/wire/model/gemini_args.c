@@ -1,10 +1,9 @@
 /*
  * gemini_args.c - a call's arguments out of pieces with a path each.
  *
- * Paths are the plain part of JSONPath: `.name`, `[3]`, `['name']`. A piece
- * for a value that is complete, or of another kind than its path says, fits
- * nowhere: servers have been seen to send such, and guessing would give the
- * tool arguments that nobody wrote.
+ * Paths are the plain part of JSONPath: `.name`, `[3]`, `['name']`. Servers
+ * have been seen to send a piece for a complete value, or of another kind than
+ * its path says. It fits nowhere: a guess would make up arguments.
  */
 #include "wire/model/gemini_args.h"
 
@@ -17,16 +16,13 @@ enum {
     PATH_MAX_STEPS = JSON_DEPTH_MAX - 2,
 };
 
-/* JSON_NULL also while nothing is known but that it is there. */
+/* The value is null also while nothing is known but that it is there. */
 struct arg {
-    enum json_kind kind;
+    struct json value; /* its children are args, too */
     bool set, open;
-    wend_str key;
-    char *text; /* of a string or a number */
-    size_t len, cap;
-    uint32_t count;
+    size_t cap;       /* of a string's text */
     struct join join; /* of a string's pieces */
-    struct arg *first, *last, *next;
+    struct arg *last;
 };
 
 /* One step of a path. */
@@ -35,6 +31,11 @@ struct step {
     size_t number;
     wend_str name;
 };
+
+static struct arg *arg_of(const struct json *value)
+{
+    return value ? container_of(value, struct arg, value) : NULL;
+}
 
 static struct arg *add_child(struct args *a, struct arg *parent, wend_str key)
 {
@@ -48,43 +49,42 @@ static struct arg *add_child(struct args *a, struct arg *parent, wend_str key)
     c = arena_alloc(&a->arena, sizeof *c);
     if (!c)
         return NULL;
-    c->key = arena_str(&a->arena, key);
+    c->value.key = arena_str(&a->arena, key);
     if (parent->last)
-        parent->last->next = c;
+        parent->last->value.next = &c->value;
     else
-        parent->first = c;
+        parent->value.first = &c->value;
     parent->last = c;
-    parent->count++;
+    parent->value.count++;
     return c;
 }
 
 static struct arg *member(struct args *a, struct arg *parent, wend_str name)
 {
-    struct arg *c;
+    const struct json *c;
 
-    /* Mostly it is the one that was spoken of before. */
-    if (parent->last && str_eq(parent->last->key, name))
+    /* Mostly the same as in the piece before. */
+    if (parent->last && str_eq(parent->last->value.key, name))
         return parent->last;
-    for (c = parent->first; c; c = c->next)
-        if (str_eq(c->key, name))
-            return c;
-    return add_child(a, parent, name);
+    c = json_member(&parent->value, name);
+    return c ? arg_of(c) : add_child(a, parent, name);
 }
 
 static struct arg *element(struct args *a, struct arg *parent, size_t number)
 {
-    struct arg *c = parent->first;
+    const struct json *at = parent->value.first;
+    struct arg *c;
 
-    if (parent->count && number == parent->count - 1)
+    if (parent->value.count && number == parent->value.count - 1)
         return parent->last;
-    if (number < parent->count) {
+    if (number < parent->value.count) {
         while (number--)
-            c = c->next;
-        return c;
+            at = at->next;
+        return arg_of(at);
     }
     do
         c = add_child(a, parent, STR(""));
-    while (c && parent->count <= number);
+    while (c && parent->value.count <= number);
     return c;
 }
 
@@ -93,12 +93,12 @@ static struct arg *descend(struct args *a, struct arg *at,
 {
     enum json_kind kind = step->index ? JSON_ARRAY : JSON_OBJECT;
 
-    if (at->set && at->kind != kind) {
+    if (at->set && at->value.kind != kind) {
         a->broken = true;
         return NULL;
     }
     at->set = true;
-    at->kind = kind;
+    at->value.kind = kind;
     return step->index ? element(a, at, step->number)
                        : member(a, at, step->name);
 }
@@ -117,8 +117,7 @@ static bool step_number(wend_str *path, struct step *out)
     }
     if (i == 1 || i == path->len || path->ptr[i] != ']')
         return false;
-    path->ptr += i + 1;
-    path->len -= i + 1;
+    *path = str_skip(*path, i + 1);
     return true;
 }
 
@@ -146,8 +145,7 @@ static bool step_name(wend_str *path, struct step *out)
     if (i == 1)
         return false;
     out->name = (wend_str){path->ptr + 1, i - 1};
-    path->ptr += i;
-    path->len -= i;
+    *path = str_skip(*path, i);
     return true;
 }
 
@@ -172,8 +170,7 @@ static struct arg *place(struct args *a, wend_str path)
         a->broken = true;
         return NULL;
     }
-    path.ptr++;
-    path.len--;
+    path = str_skip(path, 1);
     for (int steps = 0; at && path.len; steps++) {
         if (steps == PATH_MAX_STEPS || !next_step(&path, &step))
             at = NULL;
@@ -189,45 +186,43 @@ static struct arg *place(struct args *a, wend_str path)
 
 static void append(struct args *a, struct arg *at, wend_str s)
 {
+    wend_str *text = &at->value.text;
+
     a->bytes += s.len;
     if (a->bytes > ARGS_BYTES_MAX) {
         a->broken = true;
         return;
     }
-    if (at->len + s.len > at->cap || !at->text) {
+    if (text->len + s.len > at->cap || !text->ptr) {
         size_t cap = at->cap ? at->cap * 2 : STRING_CAP_MIN;
-        char *text;
+        char *larger;
 
-        while (cap < at->len + s.len)
+        while (cap < text->len + s.len)
             cap *= 2;
-        text = arena_chars(&a->arena, cap);
-        if (!text)
+        larger = arena_chars(&a->arena, cap);
+        if (!larger)
             return;
-        if (at->len)
-            memcpy(text, at->text, at->len);
-        at->text = text;
+        if (text->len)
+            memcpy(larger, text->ptr, text->len);
+        text->ptr = larger;
         at->cap = cap;
     }
-    if (s.len)
-        memcpy(at->text + at->len, s.ptr, s.len);
-    at->len += s.len;
+    if (s.len) /* the arena's, see above */
+        memcpy((char *)(uintptr_t)text->ptr + text->len, s.ptr, s.len);
+    text->len += s.len;
 }
 
 static void set(struct args *a, struct arg *at, enum json_kind kind,
                 wend_str text)
 {
-    if (at->set && !(at->open && at->kind == kind && kind == JSON_STRING)) {
+    if (at->set &&
+        !(at->open && at->value.kind == kind && kind == JSON_STRING)) {
         a->broken = true;
         return;
     }
     at->set = true;
-    at->kind = kind;
+    at->value.kind = kind;
     append(a, at, text);
-}
-
-static bool is_true(const struct json *j)
-{
-    return j && j->kind == JSON_TRUE;
 }
 
 static void take_string(struct args *a, struct arg *at, wend_str piece,
@@ -243,7 +238,7 @@ static void take(struct args *a, const struct json *piece)
     const struct json *string = json_get(piece, "stringValue");
     const struct json *number = json_get(piece, "numberValue");
     const struct json *boolean = json_get(piece, "boolValue");
-    bool goes_on = is_true(json_get(piece, "willContinue"));
+    bool goes_on = json_is_true(json_get(piece, "willContinue"));
     struct arg *at = place(a, json_str(json_get(piece, "jsonPath")));
 
     if (!at)
@@ -253,39 +248,12 @@ static void take(struct args *a, const struct json *piece)
     else if (number && number->kind == JSON_NUMBER)
         set(a, at, JSON_NUMBER, number->text);
     else if (boolean)
-        set(a, at, is_true(boolean) ? JSON_TRUE : JSON_FALSE, STR_NONE);
+        set(a, at, json_is_true(boolean) ? JSON_TRUE : JSON_FALSE, STR_NONE);
     else if (json_get(piece, "nullValue"))
         set(a, at, JSON_NULL, STR_NONE);
     a->open += goes_on;
     a->open -= at->open;
     at->open = goes_on;
-}
-
-/* Recursion ends with the tree, which PATH_MAX_STEPS bounds. */
-static void put(struct buf *out, const struct arg *at)
-{
-    bool object = at->kind == JSON_OBJECT;
-
-    switch (at->kind) {
-    case JSON_NULL:
-    case JSON_FALSE:
-    case JSON_TRUE: buf_cstr(out, json_kind_name(at->kind)); return;
-    case JSON_NUMBER: buf_add(out, at->text, at->len); return;
-    case JSON_STRING: json_put_str(out, (wend_str){at->text, at->len}); return;
-    case JSON_ARRAY:
-    case JSON_OBJECT: break;
-    }
-    buf_char(out, object ? '{' : '[');
-    for (const struct arg *c = at->first; c; c = c->next) {
-        if (c != at->first)
-            buf_char(out, ',');
-        if (object) {
-            json_put_str(out, c->key);
-            buf_char(out, ':');
-        }
-        put(out, c);
-    }
-    buf_char(out, object ? '}' : ']');
 }
 
 void args_take(struct args *a, const struct json *pieces,
@@ -297,11 +265,9 @@ void args_take(struct args *a, const struct json *pieces,
         if (!a->root)
             return;
         a->root->set = true;
-        a->root->kind = JSON_OBJECT;
+        a->root->value.kind = JSON_OBJECT;
     }
-    if (!pieces || pieces->kind != JSON_ARRAY)
-        return;
-    for (const struct json *p = pieces->first; p; p = p->next)
+    for (const struct json *p = json_items(pieces); p; p = p->next)
         if (!a->broken && !a->arena.failed)
             take(a, p);
 }
@@ -311,7 +277,7 @@ void args_put(const struct args *a, struct buf *out)
     if (a->broken)
         buf_cstr(out, "arguments streamed with paths that do not fit");
     else if (a->root)
-        put(out, a->root);
+        json_put(out, &a->root->value);
     else
         buf_cstr(out, "{}");
 }

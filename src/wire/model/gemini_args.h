@@ -16,7 +16,7 @@ struct args {
     struct arg *root;
     const struct json_cuts *cuts; /* of the pieces that are taken */
     size_t bytes;
-    size_t open; /* strings that go on */
+    size_t open; /* strings that continue */
     bool broken; /* a piece fits nowhere */
 };
 
@@ -24,8 +24,8 @@ struct args {
  * arena.failed and broken. */
 void args_take(struct args *args, const struct json *pieces,
                const struct json_cuts *cuts);
-/* The value so far; text that is no JSON if a piece fitted nowhere, so that
- * nobody takes what is left for the arguments. */
+/* The value so far; text that is not JSON if a piece fitted nowhere, so that
+ * the rest is not mistaken for the arguments. */
 void args_put(const struct args *args, struct buf *out);
 void args_reset(struct args *args);
 

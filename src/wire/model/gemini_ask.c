@@ -16,9 +16,10 @@ enum { PRO_THINK_TOKENS_MIN = 128 }; /* 2.5 Pro always thinks */
 
 #define NO_SIGNATURE "skip_thought_signature_validator"
 
-/* The calls of the newest assistant message, and the ids the server gave
- * them: an id that we made up must not be sent. */
 struct asked {
+    int generation; /* of the model */
+    /* The calls of the newest assistant message, and the ids that the server
+     * gave them: an id that we made up must not be sent. */
     const struct call **calls;
     wend_str *ids; /* absent: it gave none */
     size_t count;
@@ -56,8 +57,9 @@ static bool thinks(wend_str model)
 
 static void put_text_part(struct buf *b, wend_str text)
 {
-    json_open(b, NULL, '{');
-    request_str(b, "text", text);
+    json_key(b, NULL);
+    buf_cstr(b, "{\"text\":");
+    json_put_str(b, text);
     json_close(b, '}');
 }
 
@@ -67,10 +69,11 @@ static void put_nonempty(struct buf *b, const char *key, wend_str s)
         json_add_str(b, key, s);
 }
 
-/* A model's invention may have signs that are refused in a name. */
+/* The names of tools go as they are; one that the model made up may have
+ * characters that are refused. */
 static void put_name(const struct request_writer *w, wend_str name)
 {
-    if (config_tool(w->config, name))
+    if (name_is_plain(name) || config_tool(w->config, name))
         request_str(w->out, "name", name);
     else
         request_put_name(w->out, name);
@@ -120,7 +123,8 @@ static void put_item(struct request_writer *w, const struct part *p,
 static void put_part(struct request_writer *w, const struct part *p,
                      size_t call, bool foreign)
 {
-    bool first = generation(w->q->model) >= 3 && foreign && !call;
+    const struct asked *asked = w->own;
+    bool first = asked->generation >= 3 && foreign && !call;
 
     switch (p->kind) {
     case PART_TEXT: put_text_part(w->out, p->text); break;
@@ -142,10 +146,11 @@ static void put_model(struct request_writer *w, const struct msg *m)
 
     parts_begin(&parts, w->turn, m, "gemini", &w->arena);
     foreign = !parts.item;
-    *asked = (struct asked){.calls = parts.calls, .count = parts.calls_count};
-    if (parts.calls_count)
-        asked->ids =
-            arena_alloc(&w->arena, parts.calls_count * sizeof *asked->ids);
+    asked->calls = parts.calls;
+    asked->count = parts.calls_count;
+    asked->ids = asked->count
+                     ? arena_alloc(&w->arena, asked->count * sizeof *asked->ids)
+                     : NULL;
     json_key(w->out, NULL);
     buf_cstr(w->out, "{\"role\":\"model\",\"parts\":[");
     first = w->out->len;
@@ -189,8 +194,9 @@ static void put_result(struct request_writer *w, const struct msg *m)
     buf_cstr(w->out, "{\"functionResponse\":{");
     put_nonempty(w->out, "id", id_given(w->own, m->call));
     put_name(w, m->name);
-    json_open(w->out, "response", '{');
-    request_str(w->out, m->failed ? "error" : "output", m->text);
+    buf_cstr(w->out, m->failed ? ",\"response\":{\"error\":"
+                               : ",\"response\":{\"output\":");
+    json_put_str(w->out, m->text);
     buf_cstr(w->out, last ? "}}}]}" : "}}}");
 }
 
@@ -237,12 +243,12 @@ static void put_tool(struct request_writer *w, const struct tool *t)
 /* Generation 3 has levels, and none without thinking: the least is low, and
  * its first model has no medium. Before it there are budgets; thoughts can
  * only be asked for if there may be any. */
-static void put_thinking(struct buf *b, const struct wire_ask *q)
+static void put_thinking(struct buf *b, const struct wire_ask *q, int gen)
 {
     enum effort effort = q->turn->config->effort;
     wend_str name = base_name(q->model);
     int64_t tokens = wire_think_tokens(effort, q->max_tokens);
-    bool levels = effort && generation(q->model) >= 3;
+    bool levels = effort && gen >= 3;
 
     if (levels && effort == EFFORT_NONE)
         effort = EFFORT_LOW;
@@ -260,8 +266,8 @@ static void put_thinking(struct buf *b, const struct wire_ask *q)
     json_close(b, '}');
 }
 
-static void put_generation(struct buf *b, const struct wire_ask *q,
-                           wend_str schema)
+static void put_options(struct buf *b, const struct wire_ask *q, int gen,
+                        wend_str schema)
 {
     json_open(b, "generationConfig", '{');
     if (q->max_tokens > 0)
@@ -271,8 +277,49 @@ static void put_generation(struct buf *b, const struct wire_ask *q,
         json_add_raw(b, "responseJsonSchema", schema);
     }
     if (thinks(q->model))
-        put_thinking(b, q);
+        put_thinking(b, q, gen);
     json_close(b, '}');
+}
+
+/* Generations before 3 take a schema or tools, not both: then the model is
+ * told of the schema in words. */
+static void put_head(struct request_writer *w)
+{
+    struct asked *asked = w->own;
+    int gen = asked->generation = generation(w->q->model);
+    bool words = w->config->tools_count && gen && gen < 3;
+    struct buf *b = w->out;
+
+    buf_char(b, '{');
+    put_system(b, w->config->instructions, words ? w->q->schema : STR_NONE);
+    if (w->config->tools_count) {
+        json_key(b, "tools");
+        buf_cstr(b, "[{");
+        request_put_tools(w, "functionDeclarations");
+        buf_cstr(b, "}]");
+    }
+    put_options(b, w->q, gen, words ? STR_NONE : w->q->schema);
+    json_open(b, "contents", '[');
+}
+
+static void put_tail(struct request_writer *w)
+{
+    buf_cstr(w->out, "]}");
+}
+
+static const struct request_form form = {
+    .head = put_head,
+    .said = put_said,
+    .assistant = put_model,
+    .result = put_result,
+    .tail = put_tail,
+    .tool = put_tool,
+    .own_size = sizeof(struct asked),
+};
+
+void gemini_request(const struct wire_ask *q, struct buf *out)
+{
+    request_write(&form, q, out);
 }
 
 void gemini_path(const struct wire_ask *q, struct buf *out)
@@ -293,44 +340,4 @@ void gemini_path(const struct wire_ask *q, struct buf *out)
         }
     }
     buf_cstr(out, ":streamGenerateContent?alt=sse");
-}
-
-/* Generations before 3 take a schema or tools, not both: then the model is
- * told of the schema in words. */
-static void put_head(struct request_writer *w)
-{
-    int gen = generation(w->q->model);
-    bool words = w->config->tools_count && gen && gen < 3;
-    struct buf *b = w->out;
-
-    buf_char(b, '{');
-    put_system(b, w->config->instructions, words ? w->q->schema : STR_NONE);
-    if (w->config->tools_count) {
-        json_key(b, "tools");
-        buf_cstr(b, "[{");
-        request_put_tools(w, "functionDeclarations");
-        buf_cstr(b, "}]");
-    }
-    put_generation(b, w->q, words ? STR_NONE : w->q->schema);
-    json_open(b, "contents", '[');
-}
-
-static void put_tail(struct request_writer *w)
-{
-    buf_cstr(w->out, "]}");
-}
-
-void gemini_request(const struct wire_ask *q, struct buf *out)
-{
-    static const struct request_form form = {
-        .head = put_head,
-        .said = put_said,
-        .assistant = put_model,
-        .result = put_result,
-        .tail = put_tail,
-        .tool = put_tool,
-    };
-    struct asked asked = {0};
-
-    request_write(&form, &asked, q, out);
 }

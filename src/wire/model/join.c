@@ -40,8 +40,7 @@ wend_str join_piece(struct join *j, const struct json_cuts *cuts,
     if (j->high && first >= 0xdc00) {
         end += utf8_put(end, 0x10000 + ((j->high - 0xd800u) << 10) +
                                  (first - 0xdc00));
-        piece.ptr += HALF;
-        piece.len -= HALF;
+        piece = str_skip(piece, HALF);
     } else if (j->high) {
         memcpy(end, lost.ptr, HALF);
         end += HALF;

@@ -14,17 +14,18 @@
 #include "core/turn/turn.h"
 #include "wire/http/http.h"
 #include "wire/model/join.h"
+#include "wire/model/think.h"
 
-/* What is asked: the conversation is the turn's. */
+/* A request: the conversation is the turn's. */
 struct wire_ask {
     const struct turn *turn;
     wend_str model;     /* the provider's name for it */
     int64_t max_tokens; /* of the answer; 0 = the provider's default */
     wend_str schema;    /* JSON Schema of the answer; absent: free text */
-    /* To go on with the bytes of an earlier request, which had the same
-     * config and history up to `after`: `out` holds them up to the length
-     * that was left in *messages_end. A codec that cannot go on leaves 0
-     * there. Both may be NULL. */
+    /* To extend an earlier request with the same config and history up to
+     * `after`: `out` holds its bytes up to the length that was left in
+     * *messages_end. A codec that cannot extend leaves 0 there. Both may be
+     * NULL. */
     const struct msg *after;
     size_t *messages_end;
 };
@@ -43,14 +44,21 @@ struct wire_sink {
     void (*opaque)(void *ctx, wend_str json);
     /* Replaces what was told before; input includes cached. */
     void (*usage)(void *ctx, const wend_ev_usage *usage);
-    /* stop, length, tool_calls, content_filter; pause: it goes on when the
-     * message comes back; unknown:WORD: a word that no table has, after an
-     * answer that is whole */
+    /* stop, length, tool_calls, content_filter; pause: the server resumes when
+     * the message comes back; unknown:WORD: a word that no table has, after a
+     * complete answer */
     void (*finish)(void *ctx, wend_str reason);
-    /* An error in the middle of the stream; code as struct model_error. */
+    /* An error in the middle of the stream; code as in struct model_error. */
     void (*fail)(void *ctx, wend_str code, wend_str message);
-    /* The server began the message anew before any of it was told. */
+    /* The server began the message again before any of it was told. */
     void (*restart)(void *ctx);
+};
+
+/* The id that all events of a message repeat. Some servers give each event an
+ * id of its own, or none. */
+struct wire_id {
+    struct buf id;
+    bool repeats; /* two events in a row had it */
 };
 
 struct decoder {
@@ -60,17 +68,35 @@ struct decoder {
     struct arena scratch;  /* of one event; reset after each */
     struct json_cuts cuts; /* of the same event */
     struct join text, thinking;
-    bool any;      /* an event came that said something */
-    bool own;      /* ... in this API: the codec sets it */
-    bool shown;    /* text, thinking or a call was told */
-    bool finished; /* a finish reason or an end mark was seen */
-    bool done;     /* an end mark was: what comes after it is ignored */
-    bool failed;   /* sink->fail was called, or out of memory */
+    struct think think; /* tags in the text, see wire_tagged */
+    struct wire_id id;
+    struct buf item;     /* an opaque value or arguments, while written */
+    size_t text_len;     /* bytes of text told, but for tagged text */
+    size_t calls_count;  /* calls told ... */
+    size_t sealed_count; /* ... and complete */
+    const char *reason;  /* how the answer ended; NULL: not said yet */
+    bool any;            /* an event came that said something */
+    bool own;            /* ... in this API: the codec sets it */
+    bool shown;          /* text, thinking or a call was told */
+    bool finished;       /* a finish reason or an end mark was seen */
+    bool done;           /* an end mark was: what comes after it is ignored */
+    bool failed;         /* sink->fail was called, or out of memory */
     bool nomem;
-    bool cut;                          /* what is read broke off */
+    bool cut;                          /* the input broke off */
     const struct wire_api *looks_like; /* the first event of any API */
     char unknown[80];                  /* see wire_unknown */
     void *state; /* the codec's, state_size bytes, zeroed */
+};
+
+/* A finish reason in a provider's word; no meaning: the answer is broken. */
+struct wire_reason {
+    const char *word, *meaning;
+};
+
+/* An event by the `type` in it, or by its name if it has none. */
+struct wire_event {
+    const char *type;
+    void (*fn)(struct decoder *d, const struct json *ev);
 };
 
 struct codec {
@@ -87,17 +113,19 @@ struct codec {
     /* Appends the request body: canonical JSON, tools sorted by name; the
      * same turn gives the same bytes. */
     void (*request)(const struct wire_ask *q, struct buf *out);
-    /* What the request allows an answer if nobody says how long it may be;
-     * NULL: nothing stands in it. */
+    /* Tokens that a request allows the answer by default; NULL: it does not
+     * say. */
     int64_t (*output_tokens)(wend_str model, enum effort effort);
     size_t state_size;
+    const struct wire_reason *reasons; /* the last one has no word */
     /* Tells what was used, if an event says it; NULL: it never does. */
     void (*usage)(struct decoder *d, const struct json *data);
-    /* One event of the stream (or one line). */
-    void (*event)(struct decoder *d, wend_str name, const struct json *data);
-    /* A whole answer that did not stream; end() comes after it. */
+    /* One event of the stream (or one line); NULL: see `events`. */
+    void (*event)(struct decoder *d, const struct json *data);
+    const struct wire_event *events; /* the last one has no type */
+    /* A whole answer that did not stream. */
     void (*whole)(struct decoder *d, const struct json *body);
-    /* The stream is over and `finished`: seal what is open. */
+    /* The answer is over and `finished`: seal what is open; may be NULL. */
     void (*end)(struct decoder *d);
     void (*free)(struct decoder *d); /* of the state; may be NULL */
 };
@@ -110,11 +138,12 @@ struct codec {
     X(ollama)     \
     X(responses)
 
-#define X(name) extern const struct codec codec_##name;
+#define X(name)                             \
+    extern const struct codec codec_##name; \
+    void name##_request(const struct wire_ask *q, struct buf *out);
 CODECS(X)
 #undef X
 const struct codec *codec_find(wend_str name); /* NULL if unknown */
-
 bool decoder_init(struct decoder *d, const struct codec *c, const struct mem *m,
                   const struct wire_sink *sink);
 /* For sse_feed: parses data as JSON (`[DONE]` is an end mark where the codec
@@ -140,19 +169,19 @@ const struct msg **wire_messages(const struct turn *t, const struct msg *after,
 /* The calls of an assistant message, first one first. */
 const struct call **wire_calls(const struct msg *m, struct arena *a,
                                size_t *count);
-/* Whether the model that is asked wrote the message. What another one keeps
- * with it, and how it thought, is for nobody else: servers refuse it. */
+/* Whether the model that is asked wrote the message. Servers refuse the
+ * thinking and the opaque items of another model. */
 bool wire_is_own(const struct turn *t, const struct msg *m);
-/* The id of a call, and that which its result answers. What another server
- * made may be refused (its signs, its length): such a call gets one that all
- * take. It is in `room` or lent by the message. */
+/* The id of a call, and the id that its result answers. A server may refuse
+ * the id that another server made (its characters, its length): then the call
+ * gets one that all take. It is in `room` or lent by the message. */
 enum { WIRE_ID = 9 }; /* the only length that some take */
 wend_str wire_call_id(const struct turn *t, const struct msg *m,
                       const struct call *c, char room[WIRE_ID + 1]);
 wend_str wire_result_id(const struct turn *t, const struct msg *result,
                         char room[WIRE_ID + 1]);
-/* Tells the sink of an error object as any provider writes it. Of several
- * failures only the first one is told. */
+/* Tells the sink of an error object as any provider writes it. Only the first
+ * failure of an answer is told. */
 void wire_fail(struct decoder *d, const struct json *error);
 void wire_fail_fmt(struct decoder *d, const char *code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -166,35 +195,27 @@ wend_str wire_join(struct decoder *d, struct join *j, wend_str piece);
  * bytes were told. */
 size_t wire_text(struct decoder *d, wend_str piece);
 size_t wire_thinking(struct decoder *d, wend_str piece);
-/* At the end of the answer: what was held of both. */
-void wire_rest(struct decoder *d);
-/* The finish reason for a word that no table has. */
-const char *wire_unknown(struct decoder *d, wend_str word);
-/* Tells how the answer ended. An unknown word after an answer with nothing in
- * it is a failure. */
-void wire_finish(struct decoder *d, const char *reason);
+/* The same for text that may begin with <think>. */
+void wire_tagged(struct decoder *d, wend_str piece);
+/* The meaning of a finish reason in the table of the codec; NULL: the answer
+ * is broken. A word that the table lacks is "unknown:WORD". */
+const char *wire_reason(struct decoder *d, wend_str word);
 /* The server began another message in the same stream. True if nothing of the
  * first was told; else the stream is broken, which is told. */
 bool wire_begin_again(struct decoder *d);
-/* The id that all events of a message repeat; zero-initialise. Some servers
- * give each event an id of its own, or none. */
-struct wire_id {
-    struct buf id;
-    bool repeats; /* two events in a row had it */
-};
-/* Whether this id begins another message. */
-bool wire_id_changes(struct decoder *d, struct wire_id *w, wend_str id);
+/* Whether this id of an event begins another message. */
+bool wire_id_changes(struct decoder *d, wend_str id);
 /* Opens a call with the sink. A call without a name, or one more than are
  * taken, is a failure: -1. */
 int wire_call(struct decoder *d, wend_str id, wend_str name);
-/* Events by the `type` in them, or by their name if there is none. */
-struct wire_event {
-    const char *type;
-    void (*fn)(struct decoder *d, const struct json *ev);
-};
-/* Calls the one that fits; what is not listed means nothing. */
-void wire_dispatch(struct decoder *d, wend_str name, const struct json *data,
-                   const struct wire_event *events, size_t count);
+void wire_args(struct decoder *d, int call, wend_str piece); /* if not empty */
+void wire_seal(struct decoder *d, int call); /* its arguments are complete */
+/* Arguments that should be text: some servers send the value itself. Lent by
+ * it or by d->item; empty if there are none. */
+wend_str wire_args_text(struct decoder *d, const struct json *args);
+/* Appends to a buffer of the codec's state; failures are told. */
+void wire_keep(struct decoder *d, struct buf *b, wend_str s);
+void wire_keep_json(struct decoder *d, struct buf *b, const struct json *j);
 /* A count: 0 if absent, no integer or negative; j may be NULL. */
 int64_t wire_i64(const struct json *j, const char *key);
 
@@ -207,14 +228,7 @@ struct provider {
 
 bool provider_at(size_t i, struct provider *out); /* false after the last */
 
-/* ---- Requests: a path and a body for each API, in its own x_ask.c -------- */
-
-void anthropic_path(const struct wire_ask *q, struct buf *out);
-int64_t anthropic_output_tokens(wend_str model, enum effort effort);
-void anthropic_request(const struct wire_ask *q, struct buf *out);
 void gemini_path(const struct wire_ask *q, struct buf *out);
-void gemini_request(const struct wire_ask *q, struct buf *out);
-void responses_path(const struct wire_ask *q, struct buf *out);
-void responses_request(const struct wire_ask *q, struct buf *out);
+int64_t anthropic_output_tokens(wend_str model, enum effort effort);
 
 #endif

@@ -3,21 +3,37 @@
  */
 #include "wire/model/name.h"
 
-static bool fits(char c)
+#include "base/ascii.h"
+
+/* Bytes at the start that every provider takes. */
+static size_t plain_len(wend_str s)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c >= '0' && c <= '9') || c == '_' || c == '-';
+    size_t n = 0;
+
+    while (n < s.len && (is_letter(s.ptr[n]) || is_digit(s.ptr[n]) ||
+                         s.ptr[n] == '_' || s.ptr[n] == '-'))
+        n++;
+    return n;
 }
 
 static void put(struct buf *b, wend_str s, const char *dot)
 {
+    size_t n = plain_len(s);
+
+    buf_cstr(b, s.len ? "\"" : "\"_");
+    while (n < s.len) {
+        buf_add(b, s.ptr, n);
+        buf_cstr(b, s.ptr[n] == '.' ? dot : "_");
+        s = str_skip(s, n + 1);
+        n = plain_len(s);
+    }
+    buf_add(b, s.ptr, n);
     buf_char(b, '"');
-    for (size_t i = 0; i < s.len; i++)
-        if (s.ptr[i] == '.')
-            buf_cstr(b, dot);
-        else
-            buf_char(b, fits(s.ptr[i]) ? s.ptr[i] : '_');
-    buf_cstr(b, s.len ? "\"" : "_\"");
+}
+
+bool name_is_plain(wend_str name)
+{
+    return name.len && plain_len(name) == name.len;
 }
 
 void name_put(struct buf *b, wend_str name)

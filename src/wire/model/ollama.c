@@ -5,13 +5,6 @@
  * give them no id. Results are matched by the tool's name and their order.
  */
 #include "wire/model/request.h"
-#include "wire/model/think.h"
-
-struct state {
-    bool calls;
-    const char *reason; /* NULL: none was given */
-    struct think think;
-};
 
 /* ---- Request ------------------------------------------------------------- */
 
@@ -71,12 +64,6 @@ static void put_effort(struct buf *b, enum effort effort, wend_str model)
         json_add_bool(b, "think", effort != EFFORT_NONE);
 }
 
-static void put_path(const struct wire_ask *q, struct buf *out)
-{
-    (void)q;
-    buf_cstr(out, "/api/chat");
-}
-
 static void put_tail(struct request_writer *w)
 {
     json_close(w->out, ']');
@@ -91,71 +78,50 @@ static void put_tail(struct request_writer *w)
     buf_cstr(w->out, ",\"stream\":true}");
 }
 
-static void put_request(const struct wire_ask *q, struct buf *out)
-{
-    static const struct request_form form = {
-        .head = request_head,
-        .said = request_said,
-        .assistant = put_assistant,
-        .result = put_result,
-        .tail = put_tail,
-        .tool = put_tool,
-        .call = put_call,
-    };
+static const struct request_form form = {
+    .head = request_head,
+    .said = request_said,
+    .assistant = put_assistant,
+    .result = put_result,
+    .tail = put_tail,
+    .tool = put_tool,
+    .call = put_call,
+};
 
-    request_write(&form, NULL, q, out);
+void ollama_request(const struct wire_ask *q, struct buf *out)
+{
+    request_write(&form, q, out);
 }
 
 /* ---- Answer -------------------------------------------------------------- */
-
-static void on_args(struct decoder *d, int call, const struct json *args)
-{
-    struct buf b = {.mem = d->mem};
-
-    if (!args || args->kind == JSON_NULL)
-        return;
-    if (args->kind == JSON_STRING)
-        buf_str(&b, args->text);
-    else
-        json_put(&b, args);
-    if (b.failed)
-        wire_fail_nomem(d);
-    else if (b.len)
-        d->sink->args(d->sink->ctx, call, buf_view(&b));
-    buf_free(&b);
-}
 
 static void on_call(struct decoder *d, const struct json *j)
 {
     const struct json *function = json_get(j, "function");
     wend_str name = json_str(json_get(function, "name"));
-    struct state *st = d->state;
-    int call;
+    int call = wire_call(d, json_str(json_get(j, "id")), name);
+    wend_str args;
 
-    call = wire_call(d, json_str(json_get(j, "id")), name);
     if (call < 0)
         return;
-    st->calls = true;
-    on_args(d, call, json_get(function, "arguments"));
-    if (!d->failed)
-        d->sink->seal(d->sink->ctx, call);
+    args = wire_args_text(d, json_get(function, "arguments"));
+    if (d->failed)
+        return;
+    wire_args(d, call, args);
+    wire_seal(d, call);
 }
 
 static void on_message(struct decoder *d, const struct json *message)
 {
-    struct state *st = d->state;
+    const struct json *call = json_items(json_get(message, "tool_calls"));
     wend_str thinking = json_str(json_get(message, "thinking"));
-    const struct json *calls = json_get(message, "tool_calls");
 
-    if (thinking.len) {
-        wire_thinking(d, thinking);
-        st->think.at = THINK_TEXT;
-    }
-    think_add(&st->think, d->sink,
-              wire_join(d, &d->text, json_str(json_get(message, "content"))));
-    if (calls && calls->kind == JSON_ARRAY)
-        for (const struct json *c = calls->first; c && !d->failed; c = c->next)
-            on_call(d, c);
+    if (thinking.len)
+        d->think.at = THINK_TEXT;
+    wire_thinking(d, thinking);
+    wire_tagged(d, json_str(json_get(message, "content")));
+    for (; call && !d->failed; call = call->next)
+        on_call(d, call);
 }
 
 static void find_usage(struct decoder *d, const struct json *data)
@@ -170,27 +136,28 @@ static void find_usage(struct decoder *d, const struct json *data)
         d->sink->usage(d->sink->ctx, &usage);
 }
 
+static const struct wire_reason reasons[] = {
+    {"stop", "stop"},
+    {"load", "stop"},
+    {"length", "length"},
+    {NULL, NULL},
+};
+
 static void on_done(struct decoder *d, const struct json *data)
 {
-    struct state *st = d->state;
     wend_str word = json_str(json_get(data, "done_reason"));
 
     find_usage(d, data);
-    if (str_is(word, "length"))
-        st->reason = "length";
-    else if (word.len && !str_is(word, "stop") && !str_is(word, "load"))
-        st->reason = wire_unknown(d, word);
+    if (word.len)
+        d->reason = wire_reason(d, word);
     d->finished = d->done = true;
 }
 
-static void on_event(struct decoder *d, wend_str name, const struct json *data)
+static void on_event(struct decoder *d, const struct json *data)
 {
-    const struct json *done = json_get(data, "done");
-
-    (void)name;
     d->own |= json_get(data, "message") != NULL;
     on_message(d, json_get(data, "message"));
-    if (!d->failed && done && done->kind == JSON_TRUE)
+    if (!d->failed && json_is_true(json_get(data, "done")))
         on_done(d, data);
 }
 
@@ -200,18 +167,14 @@ static void on_whole(struct decoder *d, const struct json *body)
         wire_fail_fmt(d, "service", "the answer has no message");
         return;
     }
-    on_event(d, STR(""), body);
+    on_event(d, body);
     d->finished = true;
 }
 
-static void on_end(struct decoder *d)
+static void put_path(const struct wire_ask *q, struct buf *out)
 {
-    struct state *st = d->state;
-
-    think_add(&st->think, d->sink, join_rest(&d->text));
-    think_end(&st->think, d->sink);
-    wire_rest(d);
-    wire_finish(d, st->reason ? st->reason : st->calls ? "tool_calls" : "stop");
+    (void)q;
+    buf_cstr(out, "/api/chat");
 }
 
 const struct codec codec_ollama = {
@@ -219,10 +182,9 @@ const struct codec codec_ollama = {
     .framing = SSE_LINES,
     .base_url = "http://127.0.0.1:11434",
     .path = put_path,
-    .request = put_request,
-    .state_size = sizeof(struct state),
+    .request = ollama_request,
+    .reasons = reasons,
     .usage = find_usage,
     .event = on_event,
     .whole = on_whole,
-    .end = on_end,
 };

@@ -1,7 +1,7 @@
 /*
  * openai.h - the parts of the Chat Completions codec.
  *
- * What has to go back with a message is kept as opaque items:
+ * Members that must be sent back with a message are kept as opaque items:
  *
  *     {"p":"openai","detail":{...}}       one entry of reasoning_details
  *     {"p":"openai","thinking":"FIELD"}   the thinking, by that name
@@ -10,9 +10,6 @@
 #define WIRE_OPENAI_H
 
 #include "wire/model/model.h"
-
-void openai_path(const struct wire_ask *q, struct buf *out);
-void openai_request(const struct wire_ask *q, struct buf *out);
 
 /* ---- Calls --------------------------------------------------------------- */
 
@@ -39,7 +36,7 @@ struct details {
 /* False: out of memory. */
 bool details_add(struct details *ds, struct decoder *d,
                  const struct json *fragment);
-/* What of a fragment is to be read; absent if nothing. */
+/* The text of a fragment for people to read; absent if it has none. */
 wend_str details_text(const struct json *fragment);
 /* Tells the sink of all of them. */
 bool details_tell(struct details *ds, struct decoder *d);

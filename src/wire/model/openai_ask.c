@@ -22,7 +22,7 @@ static void put_call(struct request_writer *w, const struct msg *m,
     buf_cstr(w->out, "}}");
 }
 
-/* Our own item of a list, from `item` on; NULL if there is none. */
+/* The first item of ours from `item` on, or NULL. */
 static const struct json *own(const struct json *item, const char *key)
 {
     while (item && !(str_is(json_str(json_get(item, "p")), "openai") &&
@@ -31,7 +31,7 @@ static const struct json *own(const struct json *item, const char *key)
     return item;
 }
 
-/* What the server wants back, by the names it gave. */
+/* Members that the server wants back, by the names it gave. */
 static void put_kept(struct request_writer *w, const struct msg *m)
 {
     const struct json *all, *item;
@@ -86,9 +86,9 @@ static void put_tool(struct request_writer *w, const struct tool *t)
     buf_cstr(w->out, "}}");
 }
 
-/* OpenAI's newer models refuse the old name of the limit; other servers pass
- * over the new one, and then there is no limit. The model tells whose it is,
- * whatever stands before it. */
+/* OpenAI's newer models refuse the old name of the limit; other servers ignore
+ * the new one, and then there is no limit. The name of the model tells, without
+ * what precedes it. */
 static const char *limit_name(wend_str model)
 {
     static const char *const theirs[] = {"gpt-", "chatgpt-", "codex-"};
@@ -98,8 +98,7 @@ static const char *limit_name(wend_str model)
         at--;
     if (str_starts(model, "ft:")) /* ft:MODEL:OWNER:... */
         at = 3;
-    model.ptr += at;
-    model.len -= at;
+    model = str_skip(model, at);
     if (model.len > 1 && model.ptr[0] == 'o' && model.ptr[1] >= '1' &&
         model.ptr[1] <= '9')
         return "max_completion_tokens";
@@ -131,24 +130,18 @@ static void put_tail(struct request_writer *w)
                 "\"stream_options\":{\"include_usage\":true}}");
 }
 
-void openai_path(const struct wire_ask *q, struct buf *out)
-{
-    (void)q;
-    buf_cstr(out, "/chat/completions");
-}
+static const struct request_form form = {
+    .extends = true,
+    .head = request_head,
+    .said = request_said,
+    .assistant = put_assistant,
+    .result = put_result,
+    .tail = put_tail,
+    .tool = put_tool,
+    .call = put_call,
+};
 
 void openai_request(const struct wire_ask *q, struct buf *out)
 {
-    static const struct request_form form = {
-        .extends = true,
-        .head = request_head,
-        .said = request_said,
-        .assistant = put_assistant,
-        .result = put_result,
-        .tail = put_tail,
-        .tool = put_tool,
-        .call = put_call,
-    };
-
-    request_write(&form, NULL, q, out);
+    request_write(&form, q, out);
 }

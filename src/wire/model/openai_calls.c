@@ -6,6 +6,7 @@
  * begins or the answer ends, and never while its arguments are cut off.
  */
 #include "wire/model/openai.h"
+#include "wire/model/parts.h"
 
 #include "base/ascii.h"
 #include "base/json_scan.h"
@@ -69,28 +70,15 @@ static void scan_add(struct scan *s, wend_str piece)
     }
 }
 
-static bool is_blank(wend_str s)
-{
-    size_t i = 0;
-
-    while (i < s.len && is_space(s.ptr[i]))
-        i++;
-    return i == s.len;
-}
-
 /* ---- Calls --------------------------------------------------------------- */
 
 static void seal(struct decoder *d, struct slot *slot)
 {
-    wend_str rest;
-
     if (slot->sealed || slot->handle < 0)
         return;
-    rest = join_rest(&slot->join);
-    if (rest.len)
-        d->sink->args(d->sink->ctx, slot->handle, rest);
+    wire_args(d, slot->handle, join_rest(&slot->join));
     slot->sealed = true;
-    d->sink->seal(d->sink->ctx, slot->handle);
+    wire_seal(d, slot->handle);
 }
 
 static struct slot *add_slot(struct decoder *d, struct calls *cs)
@@ -102,17 +90,12 @@ static struct slot *add_slot(struct decoder *d, struct calls *cs)
                       CALLS_MAX);
         return NULL;
     }
-    if (cs->count == cs->cap) {
-        size_t cap = cs->cap ? cs->cap * 2 : 2;
-
-        s = mem_realloc(d->mem, cs->list, cap * sizeof *s);
-        if (!s) {
-            wire_fail_nomem(d);
-            return NULL;
-        }
-        cs->list = s;
-        cs->cap = cap;
+    s = mem_more(d->mem, cs->list, cs->count, &cs->cap, sizeof *s);
+    if (!s) {
+        wire_fail_nomem(d);
+        return NULL;
     }
+    cs->list = s;
     /* Those before it are complete, unless a server sends them in turns. */
     for (size_t i = 0; i < cs->count; i++)
         if (cs->list[i].scan.whole)
@@ -120,11 +103,10 @@ static struct slot *add_slot(struct decoder *d, struct calls *cs)
     s = &cs->list[cs->count++];
     memset(s, 0, sizeof *s);
     s->handle = -1;
-    s->id.mem = s->name.mem = s->held.mem = d->mem;
     return s;
 }
 
-/* What one delta says of a call. */
+/* One delta of a call. */
 struct piece {
     wend_str id, name;
     const struct json *args;
@@ -133,7 +115,7 @@ struct piece {
 static bool has_args(const struct piece *p)
 {
     return p->args && p->args->kind != JSON_NULL &&
-           !(p->args->kind == JSON_STRING && is_blank(p->args->text));
+           !(p->args->kind == JSON_STRING && text_is_blank(p->args->text));
 }
 
 /* Some servers give all calls the same index, or the same id: a name after
@@ -186,11 +168,8 @@ static struct slot *by_id(struct decoder *d, struct calls *cs,
 /* The first id and the first name count; empty ones change nothing. */
 static bool keep(struct decoder *d, struct buf *kept, wend_str said)
 {
-    if (kept->len || !said.len)
-        return true;
-    buf_str(kept, said);
-    if (kept->failed)
-        wire_fail_nomem(d);
+    if (!kept->len)
+        wire_keep(d, kept, said);
     return !kept->failed;
 }
 
@@ -200,14 +179,14 @@ static void open_call(struct decoder *d, struct slot *s)
     if (s->handle >= 0 || !s->name.len)
         return;
     s->handle = wire_call(d, buf_view(&s->id), buf_view(&s->name));
-    if (s->handle >= 0 && s->held.len)
-        d->sink->args(d->sink->ctx, s->handle, buf_view(&s->held));
+    if (s->handle >= 0)
+        wire_args(d, s->handle, buf_view(&s->held));
     buf_free(&s->held);
 }
 
 static void add_args(struct decoder *d, struct slot *s, wend_str piece)
 {
-    if (!piece.len || (s->sealed && is_blank(piece)))
+    if (!piece.len || (s->sealed && text_is_blank(piece)))
         return;
     if (s->sealed) {
         wire_fail_fmt(d, "service", "arguments after the end of tool call %d",
@@ -216,36 +195,12 @@ static void add_args(struct decoder *d, struct slot *s, wend_str piece)
     }
     scan_add(&s->scan, piece);
     piece = wire_join(d, &s->join, piece);
-    if (!piece.len) {
-        return;
-    } else if (s->handle >= 0) {
-        d->sink->args(d->sink->ctx, s->handle, piece);
-    } else if (piece.len > ARGS_BYTES_MAX - s->held.len) {
+    if (s->handle >= 0)
+        wire_args(d, s->handle, piece);
+    else if (piece.len > ARGS_BYTES_MAX - s->held.len)
         wire_fail_fmt(d, "service", "a tool call without a name");
-    } else {
-        buf_str(&s->held, piece);
-        if (s->held.failed)
-            wire_fail_nomem(d);
-    }
-}
-
-/* Arguments are text; some servers send the value itself. */
-static void take_args(struct decoder *d, struct slot *s, const struct json *j)
-{
-    struct buf b = {.mem = d->mem};
-
-    if (!j || j->kind == JSON_NULL)
-        return;
-    if (j->kind == JSON_STRING) {
-        add_args(d, s, j->text);
-        return;
-    }
-    json_put(&b, j);
-    if (b.failed)
-        wire_fail_nomem(d);
     else
-        add_args(d, s, buf_view(&b));
-    buf_free(&b);
+        wire_keep(d, &s->held, piece);
 }
 
 /* Nothing that could belong to a call, or begin one. */
@@ -264,6 +219,7 @@ void calls_add(struct calls *cs, struct decoder *d, const struct json *call,
         .name = json_str(json_get(function, "name")),
         .args = json_get(function, "arguments"),
     };
+    wend_str args = STR("");
     struct slot *s;
     int64_t index;
 
@@ -277,7 +233,9 @@ void calls_add(struct calls *cs, struct decoder *d, const struct json *call,
         return;
     open_call(d, s);
     if (!d->failed)
-        take_args(d, s, p.args);
+        args = wire_args_text(d, p.args);
+    if (!d->failed)
+        add_args(d, s, args);
 }
 
 void calls_close(struct calls *cs, struct decoder *d, bool cut)

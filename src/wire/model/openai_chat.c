@@ -1,19 +1,15 @@
 /*
  * openai_chat.c - Chat Completions, as OpenAI and its many dialects speak it.
  *
- * Servers differ in where thinking and usage stand, in what a call's pieces
- * carry, and in how they end; what none of them means is ignored.
+ * Servers differ in where they put thinking and usage, in what the pieces of a
+ * call carry, and in how they end. Unknown members are ignored.
  */
 #include "wire/model/openai.h"
-#include "wire/model/think.h"
 
 struct state {
     struct calls calls;
-    const char *finish; /* NULL: none was given */
-    bool thinking_back; /* reasoning_content: such servers want it again */
+    bool thinking_back; /* servers that send reasoning_content want it again */
     struct details details;
-    struct think think;
-    struct wire_id id;
 };
 
 /* ---- Text and thinking --------------------------------------------------- */
@@ -28,23 +24,12 @@ static void on_thought(struct decoder *d, const struct json *thought)
         wire_thinking(d, json_str(json_get(p, "text")));
 }
 
-static void add_text(struct decoder *d, wend_str piece)
-{
-    struct state *st = d->state;
-
-    think_add(&st->think, d->sink, wire_join(d, &d->text, piece));
-}
-
 static void on_content(struct decoder *d, const struct json *content)
 {
-    if (!content)
-        return;
-    add_text(d, json_str(content));
-    if (content->kind != JSON_ARRAY)
-        return;
-    for (const struct json *p = content->first; p; p = p->next) {
+    wire_tagged(d, json_str(content));
+    for (const struct json *p = json_items(content); p; p = p->next) {
         on_thought(d, json_get(p, "thinking"));
-        add_text(d, json_str(json_get(p, "text")));
+        wire_tagged(d, json_str(json_get(p, "text")));
         wire_text(d, json_str(json_get(p, "refusal")));
     }
 }
@@ -53,9 +38,7 @@ static void on_details(struct decoder *d, const struct json *list, bool show)
 {
     struct state *st = d->state;
 
-    if (!list || list->kind != JSON_ARRAY)
-        return;
-    for (const struct json *f = list->first; f; f = f->next) {
+    for (const struct json *f = json_items(list); f; f = f->next) {
         if (show)
             wire_thinking(d, details_text(f));
         if (!details_add(&st->details, d, f)) {
@@ -74,8 +57,8 @@ static void on_thinking(struct decoder *d, const struct json *delta)
         content.len ? content : json_str(json_get(delta, "reasoning"));
 
     st->thinking_back |= content.ptr != NULL;
-    if (said.len && st->think.at == THINK_START && !st->think.held)
-        st->think.at = THINK_TEXT;
+    if (said.len && d->think.at == THINK_START && !d->think.held)
+        d->think.at = THINK_TEXT;
     wire_thinking(d, said);
     on_details(d, json_get(delta, "reasoning_details"), !said.len);
 }
@@ -87,7 +70,7 @@ static int64_t first_of(int64_t a, int64_t b, int64_t c)
     return a ? a : b ? b : c;
 }
 
-/* USD as a number; -1 if there is none that can be. */
+/* From USD; -1 if absent or out of range. */
 static int64_t cost_nano(const struct json *cost)
 {
     double usd;
@@ -146,11 +129,7 @@ static void find_usage(struct decoder *d, const struct json *data)
 
 /* ---- The end ------------------------------------------------------------- */
 
-/* What servers say, and what it means; without a meaning it is a failure. A
- * word that is not listed ends a whole answer, with a warning. */
-static const struct {
-    const char *said, *meant;
-} reasons[] = {
+static const struct wire_reason reasons[] = {
     {"stop", "stop"},
     {"length", "length"},
     {"tool_calls", "tool_calls"},
@@ -169,6 +148,7 @@ static const struct {
     {"error", NULL},
     {"network_error", NULL},
     {"insufficient_system_resource", NULL},
+    {NULL, NULL},
 };
 
 static bool is_cut(const char *finish)
@@ -182,27 +162,21 @@ static void close_calls(struct decoder *d)
 {
     struct state *st = d->state;
 
-    calls_close(&st->calls, d, is_cut(st->finish));
+    calls_close(&st->calls, d, is_cut(d->reason));
 }
 
 static void on_finish(struct decoder *d, wend_str said)
 {
-    struct state *st = d->state;
-    const size_t count = sizeof reasons / sizeof *reasons;
-    const char *meant;
-    size_t i = 0;
+    const char *meant = wire_reason(d, said);
 
-    while (i < count && !str_is(said, reasons[i].said))
-        i++;
-    meant = i < count ? reasons[i].meant : wire_unknown(d, said);
     if (!meant) {
         wire_fail_fmt(d, "service", "the server gave up: %.*s", (int)said.len,
                       said.ptr);
         return;
     }
     d->finished = true;
-    if (!st->finish || is_cut(meant)) /* a cut is not to be missed */
-        st->finish = meant;
+    if (!d->reason || is_cut(meant)) /* a cut is not to be missed */
+        d->reason = meant;
     close_calls(d);
 }
 
@@ -211,8 +185,7 @@ static void on_finish(struct decoder *d, wend_str said)
 static void look_for_another(struct decoder *d, const struct json *data,
                              const struct json *choice)
 {
-    struct state *st = d->state;
-    bool changes = wire_id_changes(d, &st->id, json_str(json_get(data, "id")));
+    bool changes = wire_id_changes(d, json_str(json_get(data, "id")));
 
     if (changes && json_get(json_get(choice, "delta"), "role"))
         wire_begin_again(d);
@@ -221,7 +194,7 @@ static void look_for_another(struct decoder *d, const struct json *data,
 static void on_choice(struct decoder *d, const struct json *choice)
 {
     struct state *st = d->state;
-    const struct json *delta = json_get(choice, "delta"), *calls, *old;
+    const struct json *delta = json_get(choice, "delta"), *call, *old;
     wend_str finish = json_str(json_get(choice, "finish_reason"));
 
     if (!delta)
@@ -229,10 +202,9 @@ static void on_choice(struct decoder *d, const struct json *choice)
     on_thinking(d, delta);
     on_content(d, json_get(delta, "content"));
     wire_text(d, json_str(json_get(delta, "refusal")));
-    calls = json_get(delta, "tool_calls");
-    if (calls && calls->kind == JSON_ARRAY)
-        for (const struct json *c = calls->first; c && !d->failed; c = c->next)
-            calls_add(&st->calls, d, c, json_get(c, "function"));
+    call = json_items(json_get(delta, "tool_calls"));
+    for (; call && !d->failed; call = call->next)
+        calls_add(&st->calls, d, call, json_get(call, "function"));
     old = json_get(delta, "function_call");
     if (old && old->kind == JSON_OBJECT && !d->failed)
         calls_add(&st->calls, d, NULL, old);
@@ -240,21 +212,18 @@ static void on_choice(struct decoder *d, const struct json *choice)
         on_finish(d, finish);
 }
 
-/* Of several choices only the first one was asked for. */
-static void on_event(struct decoder *d, wend_str name, const struct json *data)
+/* A request asks for one choice; others are ignored. */
+static void on_event(struct decoder *d, const struct json *data)
 {
-    const struct json *choices = json_get(data, "choices");
+    const struct json *choice = json_items(json_get(data, "choices"));
 
-    (void)name;
-    if (choices && choices->kind == JSON_ARRAY && choices->first) {
+    if (choice) {
         d->own = true;
-        look_for_another(d, data, choices->first);
+        look_for_another(d, data, choice);
     }
-    if (choices && choices->kind == JSON_ARRAY)
-        for (const struct json *c = choices->first; c && !d->failed;
-             c = c->next)
-            if (!wire_i64(c, "index"))
-                on_choice(d, c);
+    for (; choice && !d->failed; choice = choice->next)
+        if (!wire_i64(choice, "index"))
+            on_choice(d, choice);
     if (!d->failed)
         find_usage(d, data);
 }
@@ -267,18 +236,14 @@ static void on_whole(struct decoder *d, const struct json *body)
         wire_fail_fmt(d, "service", "the answer has no choices");
         return;
     }
-    on_event(d, STR(""), body);
+    on_event(d, body);
     d->finished = true;
 }
 
 static void on_end(struct decoder *d)
 {
     struct state *st = d->state;
-    const char *finish = st->finish ? st->finish : "stop";
 
-    think_add(&st->think, d->sink, join_rest(&d->text));
-    think_end(&st->think, d->sink);
-    wire_rest(d);
     close_calls(d);
     if (d->failed)
         return;
@@ -290,11 +255,6 @@ static void on_end(struct decoder *d)
         d->sink->opaque(
             d->sink->ctx,
             STR("{\"p\":\"openai\",\"thinking\":\"reasoning_content\"}"));
-    if (str_is(str_of(finish), "stop") && st->calls.count)
-        finish = "tool_calls";
-    else if (str_is(str_of(finish), "tool_calls") && !st->calls.count)
-        finish = "stop";
-    wire_finish(d, finish);
 }
 
 static void on_free(struct decoder *d)
@@ -303,7 +263,12 @@ static void on_free(struct decoder *d)
 
     calls_free(&st->calls, d->mem);
     details_free(&st->details, d->mem);
-    buf_free(&st->id.id);
+}
+
+static void put_path(const struct wire_ask *q, struct buf *out)
+{
+    (void)q;
+    buf_cstr(out, "/chat/completions");
 }
 
 const struct codec codec_openai = {
@@ -313,9 +278,10 @@ const struct codec codec_openai = {
     .key_header = "Authorization: Bearer %s",
     .key_env = "OPENAI_API_KEY",
     .base_url = "https://api.openai.com/v1",
-    .path = openai_path,
+    .path = put_path,
     .request = openai_request,
     .state_size = sizeof(struct state),
+    .reasons = reasons,
     .usage = find_usage,
     .event = on_event,
     .whole = on_whole,

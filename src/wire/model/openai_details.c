@@ -27,15 +27,6 @@ static const char *growing_key(wend_str key)
     return *k;
 }
 
-static void put_member(struct buf *b, const struct json *m)
-{
-    if (b->len)
-        buf_char(b, ',');
-    json_put_str(b, m->key);
-    buf_char(b, ':');
-    json_put(b, m);
-}
-
 static bool counts(const struct json *m)
 {
     return m->kind != JSON_NULL && !growing_key(m->key);
@@ -73,17 +64,17 @@ static void merge(struct detail *d, const struct json *fragment,
 
     for (const struct json *m = fragment->first; m; m = m->next)
         if (counts(m))
-            put_member(&said, m);
+            json_add_pair(&said, m->key, m);
     if (said.failed || str_eq(buf_view(&said), buf_view(&d->rest)))
         goto done;
     old = parse_rest(&d->rest, scratch);
     for (const struct json *m = old ? old->first : NULL; m; m = m->next) {
         newer = find(fragment, m->key);
-        put_member(&merged, newer ? newer : m);
+        json_add_pair(&merged, m->key, newer ? newer : m);
     }
     for (const struct json *m = fragment->first; m; m = m->next)
         if (counts(m) && !find(old, m->key))
-            put_member(&merged, m);
+            json_add_pair(&merged, m->key, m);
     said.failed |= merged.failed;
     buf_free(&d->rest);
     d->rest = merged;
@@ -92,7 +83,7 @@ done:
     buf_free(&said);
 }
 
-/* Encrypted entries come whole; others go on while type and index stay. */
+/* Encrypted entries come whole; others continue while type and index stay. */
 static bool goes_on(const struct detail *d, wend_str type, int64_t index)
 {
     return str_eq(buf_view(&d->type), type) && d->index == index &&
@@ -101,17 +92,11 @@ static bool goes_on(const struct detail *d, wend_str type, int64_t index)
 
 static struct detail *add(struct details *ds, const struct mem *m)
 {
-    struct detail *d;
+    struct detail *d = mem_more(m, ds->list, ds->count, &ds->cap, sizeof *d);
 
-    if (ds->count == ds->cap) {
-        size_t cap = ds->cap ? ds->cap * 2 : 2;
-
-        d = mem_realloc(m, ds->list, cap * sizeof *d);
-        if (!d)
-            return NULL;
-        ds->list = d;
-        ds->cap = cap;
-    }
+    if (!d)
+        return NULL;
+    ds->list = d;
     d = &ds->list[ds->count++];
     memset(d, 0, sizeof *d);
     d->type.mem = d->text.mem = d->rest.mem = m;
@@ -155,28 +140,24 @@ bool details_add(struct details *ds, struct decoder *d,
 
 bool details_tell(struct details *ds, struct decoder *d)
 {
-    struct buf b = {.mem = d->mem};
-    bool good;
+    struct buf *b = &d->item;
 
-    for (size_t i = 0; i < ds->count && !b.failed; i++) {
+    b->mem = d->mem;
+    for (size_t i = 0; i < ds->count && !b->failed; i++) {
         struct detail *e = &ds->list[i];
 
         buf_str(&e->text, join_rest(&e->join));
-        buf_clear(&b);
-        buf_cstr(&b, "{\"p\":\"openai\",\"detail\":{");
-        buf_str(&b, buf_view(&e->rest));
-        if (e->text_key) {
-            buf_fmt(&b, "%s\"%s\":", e->rest.len ? "," : "", e->text_key);
-            json_put_str(&b, buf_view(&e->text));
-        }
-        buf_cstr(&b, "}}");
-        b.failed |= e->text.failed;
-        if (!b.failed)
-            d->sink->opaque(d->sink->ctx, buf_view(&b));
+        buf_clear(b);
+        buf_cstr(b, "{\"p\":\"openai\",\"detail\":{");
+        buf_str(b, buf_view(&e->rest));
+        if (e->text_key)
+            json_add_str(b, e->text_key, buf_view(&e->text));
+        buf_cstr(b, "}}");
+        b->failed |= e->text.failed;
+        if (!b->failed)
+            d->sink->opaque(d->sink->ctx, buf_view(b));
     }
-    good = !b.failed;
-    buf_free(&b);
-    return good;
+    return !b->failed;
 }
 
 void details_free(struct details *ds, const struct mem *m)

@@ -9,8 +9,6 @@
 #include "wire/model/model.h"
 #include "wire/model/parts.h"
 
-#define PROVIDER "responses"
-
 /* Far more than any answer has: calls, reasoning before each, messages. */
 enum { ITEMS_MAX = 4 * CALLS_MAX };
 
@@ -28,10 +26,7 @@ struct state {
     struct item *items;
     size_t items_count, items_cap;
     struct buf call_id; /* of the newest call */
-    size_t text_len, calls_count, sealed_count;
-    struct buf opaque;
-    const char *reason;
-    bool told, refused, begun;
+    bool refused, begun;
 };
 
 static struct item *item_new(struct decoder *d, int64_t index)
@@ -43,17 +38,12 @@ static struct item *item_new(struct decoder *d, int64_t index)
         wire_fail_fmt(d, "service", "more than %d output items", ITEMS_MAX);
         return NULL;
     }
-    if (s->items_count == s->items_cap) {
-        size_t cap = s->items_cap ? s->items_cap * 2 : 4;
-
-        it = mem_realloc(d->mem, s->items, cap * sizeof *it);
-        if (!it) {
-            wire_fail_nomem(d);
-            return NULL;
-        }
-        s->items = it;
-        s->items_cap = cap;
+    it = mem_more(d->mem, s->items, s->items_count, &s->items_cap, sizeof *it);
+    if (!it) {
+        wire_fail_nomem(d);
+        return NULL;
     }
+    s->items = it;
     it = &s->items[s->items_count++];
     *it = (struct item){.index = index, .call = -1};
     return it;
@@ -100,12 +90,10 @@ static struct item *item_at(struct decoder *d, const struct json *ev,
 
 static void give_text(struct decoder *d, struct item *it, wend_str piece)
 {
-    struct state *s = d->state;
-
     if (!it || it->done || !piece.len)
         return;
     it->any_text = true;
-    s->text_len += wire_text(d, piece);
+    wire_text(d, piece);
 }
 
 static void give_thinking(struct decoder *d, struct item *it, wend_str piece)
@@ -122,8 +110,8 @@ static void give_args(struct decoder *d, struct item *it, wend_str piece)
         return;
     it->any_args = true;
     piece = wire_join(d, &it->args, piece);
-    if (it->call >= 0 && piece.len)
-        d->sink->args(d->sink->ctx, it->call, piece);
+    if (it->call >= 0)
+        wire_args(d, it->call, piece);
 }
 
 static void open_call(struct decoder *d, struct item *it,
@@ -136,12 +124,8 @@ static void open_call(struct decoder *d, struct item *it,
         return;
     it->opened = true;
     it->call = wire_call(d, id, json_str(json_get(item, "name")));
-    s->calls_count += it->call >= 0;
-    s->call_id.mem = d->mem;
     buf_clear(&s->call_id);
-    buf_str(&s->call_id, id);
-    if (s->call_id.failed)
-        wire_fail_nomem(d);
+    wire_keep(d, &s->call_id, id);
 }
 
 /* ---- Items that are complete --------------------------------------------- */
@@ -150,12 +134,10 @@ static void finish_message(struct decoder *d, struct item *it,
                            const struct json *item)
 {
     struct state *s = d->state;
-    const struct json *content = json_get(item, "content");
+    const struct json *c = json_items(json_get(item, "content"));
     bool streamed = it->any_text;
 
-    if (!content || content->kind != JSON_ARRAY)
-        return;
-    for (const struct json *c = content->first; c; c = c->next) {
+    for (; c; c = c->next) {
         const struct json *refusal = json_get(c, "refusal");
 
         s->refused |= json_str(refusal).len > 0;
@@ -168,8 +150,6 @@ static void finish_message(struct decoder *d, struct item *it,
 static void finish_call(struct decoder *d, struct item *it,
                         const struct json *item)
 {
-    struct state *s = d->state;
-
     open_call(d, it, item);
     if (!it->any_args)
         give_args(d, it, json_str(json_get(item, "arguments")));
@@ -177,16 +157,13 @@ static void finish_call(struct decoder *d, struct item *it,
         str_is(json_str(json_get(item, "status")), "incomplete"))
         return;
     give_args(d, it, join_rest(&it->args));
-    d->sink->seal(d->sink->ctx, it->call);
-    s->sealed_count++;
+    wire_seal(d, it->call);
 }
 
 static void think_parts(struct decoder *d, struct item *it,
                         const struct json *list)
 {
-    if (!list || list->kind != JSON_ARRAY)
-        return;
-    for (const struct json *c = list->first; c; c = c->next) {
+    for (const struct json *c = json_items(list); c; c = c->next) {
         wend_str text = json_str(json_get(c, "text"));
 
         if (text.len && it->any_thinking)
@@ -200,8 +177,7 @@ static void think_parts(struct decoder *d, struct item *it,
 static void finish_reasoning(struct decoder *d, struct item *it,
                              const struct json *item)
 {
-    struct state *s = d->state;
-    const char *comma = "";
+    struct buf *b;
 
     if (!it->any_thinking)
         think_parts(d, it, json_get(item, "summary"));
@@ -210,24 +186,13 @@ static void finish_reasoning(struct decoder *d, struct item *it,
     if (!json_str(json_get(item, "encrypted_content")).len ||
         parts_too_deep(item))
         return;
-    s->opaque.mem = d->mem;
-    buf_clear(&s->opaque);
-    parts_put_item(&s->opaque, PROVIDER, s->text_len, s->calls_count);
-    buf_cstr(&s->opaque, ",\"item\":{");
-    for (const struct json *m = item->first; m; m = m->next) {
-        if (m->kind == JSON_NULL)
-            continue;
-        buf_cstr(&s->opaque, comma);
-        json_put_str(&s->opaque, m->key);
-        buf_char(&s->opaque, ':');
-        json_put(&s->opaque, m);
-        comma = ",";
-    }
-    buf_cstr(&s->opaque, "}}");
-    if (s->opaque.failed)
-        wire_fail_nomem(d);
-    else
-        d->sink->opaque(d->sink->ctx, buf_view(&s->opaque));
+    b = parts_item_here(d);
+    json_open(b, "item", '{');
+    for (const struct json *m = item->first; m; m = m->next)
+        if (m->kind != JSON_NULL)
+            json_add_pair(b, m->key, m);
+    json_close(b, '}');
+    parts_item_end(d);
 }
 
 static void finish_item(struct decoder *d, struct item *it,
@@ -356,26 +321,24 @@ static void find_usage(struct decoder *d, const struct json *data)
 /* If nothing came before it, the answer is all in here. */
 static void take_output(struct decoder *d, const struct json *response)
 {
-    struct state *s = d->state;
-    const struct json *output = json_get(response, "output");
+    const struct state *s = d->state;
+    const struct json *i = json_items(json_get(response, "output"));
     int64_t index = 0;
 
-    if (s->items_count || !output || output->kind != JSON_ARRAY)
+    if (s->items_count)
         return;
-    for (const struct json *i = output->first; i && !d->failed; i = i->next)
+    for (; i && !d->failed; i = i->next)
         finish_item(d, item_of(d, index++), i);
 }
 
 static void complete(struct decoder *d, const struct json *response,
                      const char *reason)
 {
-    struct state *s = d->state;
-
     take_output(d, response);
     if (d->failed)
         return;
     take_usage(d, json_get(response, "usage"));
-    s->reason = reason;
+    d->reason = reason;
     d->finished = d->done = true;
 }
 
@@ -415,43 +378,31 @@ static void on_failed(struct decoder *d, const struct json *ev)
     failed(d, json_get(ev, "response"));
 }
 
-static void responses_event(struct decoder *d, wend_str name,
-                            const struct json *data)
-{
-    static const struct wire_event events[] = {
-        {"response.output_text.delta", on_text_delta},
-        {"response.function_call_arguments.delta", on_args_delta},
-        {"response.reasoning_summary_text.delta", on_thinking_delta},
-        {"response.reasoning_text.delta", on_thinking_delta},
-        {"response.refusal.delta", on_refusal_delta},
-        {"response.output_item.added", on_item_added},
-        {"response.output_text.done", on_text_done},
-        {"response.function_call_arguments.done", on_args_done},
-        {"response.reasoning_summary_part.added", on_summary_part},
-        {"response.output_item.done", on_item_done},
-        {"response.created", on_created},
-        {"response.completed", on_completed},
-        {"response.incomplete", on_incomplete},
-        {"response.failed", on_failed},
-        {"error", wire_fail},
-    };
-
-    wire_dispatch(d, name, data, events, sizeof events / sizeof *events);
-}
+static const struct wire_event events[] = {
+    {"response.output_text.delta", on_text_delta},
+    {"response.function_call_arguments.delta", on_args_delta},
+    {"response.reasoning_summary_text.delta", on_thinking_delta},
+    {"response.reasoning_text.delta", on_thinking_delta},
+    {"response.refusal.delta", on_refusal_delta},
+    {"response.output_item.added", on_item_added},
+    {"response.output_text.done", on_text_done},
+    {"response.function_call_arguments.done", on_args_done},
+    {"response.reasoning_summary_part.added", on_summary_part},
+    {"response.output_item.done", on_item_done},
+    {"response.created", on_created},
+    {"response.completed", on_completed},
+    {"response.incomplete", on_incomplete},
+    {"response.failed", on_failed},
+    {"error", wire_fail},
+    {NULL, NULL},
+};
 
 static void responses_end(struct decoder *d)
 {
-    struct state *s = d->state;
+    const struct state *s = d->state;
 
-    if (s->told)
-        return;
-    s->told = true;
-    wire_rest(d);
-    if (!s->reason)
-        s->reason = "stop";
-    if (s->refused && !s->calls_count && !strcmp(s->reason, "stop"))
-        s->reason = "content_filter";
-    parts_finish(d, s->reason, s->calls_count, s->sealed_count);
+    if (s->refused && !d->calls_count && !strcmp(d->reason, "stop"))
+        d->reason = "content_filter";
 }
 
 static void responses_whole(struct decoder *d, const struct json *body)
@@ -466,8 +417,6 @@ static void responses_whole(struct decoder *d, const struct json *body)
         incomplete(d, body);
     else
         complete(d, body, "stop");
-    if (!d->failed)
-        responses_end(d);
 }
 
 static void responses_free(struct decoder *d)
@@ -476,20 +425,25 @@ static void responses_free(struct decoder *d)
 
     mem_free(d->mem, s->items);
     buf_free(&s->call_id);
-    buf_free(&s->opaque);
+}
+
+static void put_path(const struct wire_ask *q, struct buf *out)
+{
+    (void)q;
+    buf_cstr(out, "/responses");
 }
 
 const struct codec codec_responses = {
-    .name = PROVIDER,
+    .name = "responses",
     .framing = SSE_EVENTS,
     .key_header = "Authorization: Bearer %s",
     .key_env = "OPENAI_API_KEY",
     .base_url = "https://api.openai.com/v1",
-    .path = responses_path,
+    .path = put_path,
     .request = responses_request,
     .state_size = sizeof(struct state),
     .usage = find_usage,
-    .event = responses_event,
+    .events = events,
     .whole = responses_whole,
     .end = responses_end,
     .free = responses_free,

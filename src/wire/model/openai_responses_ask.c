@@ -108,22 +108,16 @@ static void put_tail(struct request_writer *w)
     buf_cstr(w->out, "]}");
 }
 
-void responses_path(const struct wire_ask *q, struct buf *out)
-{
-    (void)q;
-    buf_cstr(out, "/responses");
-}
+static const struct request_form form = {
+    .head = put_head,
+    .said = put_said,
+    .assistant = put_assistant,
+    .result = put_result,
+    .tail = put_tail,
+    .tool = put_tool,
+};
 
 void responses_request(const struct wire_ask *q, struct buf *out)
 {
-    static const struct request_form form = {
-        .head = put_head,
-        .said = put_said,
-        .assistant = put_assistant,
-        .result = put_result,
-        .tail = put_tail,
-        .tool = put_tool,
-    };
-
-    request_write(&form, NULL, q, out);
+    request_write(&form, q, out);
 }

@@ -6,6 +6,7 @@
  */
 #include "wire/model/parts.h"
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 enum { ITEM_DEPTH_MAX = 16 }; /* real ones have five */
@@ -22,8 +23,7 @@ static wend_str take_text(struct parts *p, size_t len)
 {
     wend_str s = {p->text.ptr, utf8_cut(p->text, len)};
 
-    p->text.ptr += s.len;
-    p->text.len -= s.len;
+    p->text = str_skip(p->text, s.len);
     p->text_at += s.len;
     return s;
 }
@@ -55,9 +55,8 @@ void parts_begin(struct parts *p, const struct turn *t, const struct msg *m,
     memset(p, 0, sizeof *p);
     p->provider = provider;
     p->text = m->text.ptr ? m->text : STR("");
-    p->calls = wire_calls(m, a, &p->calls_count);
-    if (!p->calls)
-        p->calls_count = 0;
+    if (m->calls)
+        p->calls = wire_calls(m, a, &p->calls_count);
     if (m->opaque.len > 2 && wire_is_own(t, m)) /* [] is what most have */
         items = json_parse(m->opaque, a, NULL);
     if (items && items->kind == JSON_ARRAY)
@@ -90,11 +89,27 @@ bool parts_left(const struct parts *p)
     return p->text.len || p->call_at < p->calls_count;
 }
 
-void parts_put_item(struct buf *b, const char *provider, size_t text_len,
-                    size_t calls_count)
+struct buf *parts_item(struct decoder *d, size_t text_len, size_t calls_count)
 {
-    buf_fmt(b, "{\"p\":\"%s\",\"text\":%zu,\"calls\":%zu", provider, text_len,
-            calls_count);
+    d->item.mem = d->mem;
+    buf_clear(&d->item);
+    buf_fmt(&d->item, "{\"p\":\"%s\",\"text\":%zu,\"calls\":%zu",
+            d->codec->name, text_len, calls_count);
+    return &d->item;
+}
+
+struct buf *parts_item_here(struct decoder *d)
+{
+    return parts_item(d, d->text_len, d->calls_count);
+}
+
+void parts_item_end(struct decoder *d)
+{
+    json_close(&d->item, '}');
+    if (d->item.failed)
+        wire_fail_nomem(d);
+    else
+        d->sink->opaque(d->sink->ctx, buf_view(&d->item));
 }
 
 static bool is_deeper(const struct json *j, int max)
@@ -116,33 +131,17 @@ void parts_put_args(struct buf *b, const struct call *c)
 {
     bool object = c->args.len && c->args.ptr[0] == '{';
 
-    buf_cstr(b, object ? "" : "{\"INVALID_JSON\":");
+    if (!object)
+        buf_cstr(b, "{\"INVALID_JSON\":");
     buf_str(b, c->args.len ? c->args : STR("\"\""));
-    buf_cstr(b, object ? "" : "}");
-}
-
-void parts_finish(struct decoder *d, const char *reason, size_t calls_count,
-                  size_t sealed_count)
-{
-    static const char *const complete[] = {"stop", "tool_calls", "pause"};
-    int which = str_index(str_of(reason), complete, 3);
-    bool whole = which >= 0 || reason == d->unknown;
-
-    if (whole && sealed_count < calls_count) {
-        wire_fail_fmt(d, "service", "the answer ended inside a tool call");
-        return;
-    }
-    if (which >= 0 && calls_count)
-        reason = "tool_calls";
-    else if (which == 1)
-        reason = "stop";
-    wire_finish(d, reason);
+    if (!object)
+        buf_char(b, '}');
 }
 
 bool text_is_blank(wend_str s)
 {
     for (size_t i = 0; i < s.len; i++)
-        if (!memchr(" \t\r\n", s.ptr[i], 4))
+        if (!is_space(s.ptr[i]))
             return false;
     return true;
 }

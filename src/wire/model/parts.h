@@ -9,8 +9,8 @@
  *     {... "len":BYTES, ...}                            about that much text
  *     {... "call":true, ...}                            about the next call
  *
- * Items of other providers are passed over, and those of other models of the
- * same one: nobody else can read them.
+ * Items of other providers, and of other models of the same provider, are
+ * skipped: only the model that wrote them can read them.
  */
 #ifndef WIRE_PARTS_H
 #define WIRE_PARTS_H
@@ -43,28 +43,25 @@ struct part parts_next(struct parts *p);
 /* Whether text or a call is still to come. */
 bool parts_left(const struct parts *p);
 
-/* Begins an item: what follows are more members, then `}`. */
-void parts_put_item(struct buf *b, const char *provider, size_t text_len,
-                    size_t calls_count);
+/* Begins an item of the answer's provider, which belongs before what follows
+ * that much text and that many calls; gives the buffer for more members. */
+struct buf *parts_item(struct decoder *d, size_t text_len, size_t calls_count);
+struct buf *parts_item_here(struct decoder *d); /* after all that was told */
+void parts_item_end(struct decoder *d);         /* tells the sink of it */
 
-/* What an item may not hold: it must still fit into an event of the log. */
+/* Too deep for an item, which must fit into an event of the log. */
 bool parts_too_deep(const struct json *value);
 
-/* The arguments where an API takes nothing but an object: what is none is
- * shown inside one. */
+/* The arguments for an API that takes only objects: any other value is put
+ * into one. */
 void parts_put_args(struct buf *b, const struct call *c);
-
-/* As wire_finish. A stop or a pause after calls is a wish to have them made;
- * one inside a call is a failure. */
-void parts_finish(struct decoder *d, const char *reason, size_t calls_count,
-                  size_t sealed_count);
 
 /* Before a schema that the model is told in words. */
 #define SCHEMA_WORDS                                                      \
     "Answer with nothing but a JSON value that is valid under this JSON " \
     "Schema:\n"
 
-/* No character that could be seen: some providers refuse such text. */
+/* Nothing but white space, which some providers refuse as text. */
 bool text_is_blank(wend_str s);
 
 /* Whether the schema is of the kind that providers can hold a model to:

@@ -93,36 +93,44 @@ int64_t wire_think_tokens(enum effort effort, int64_t max_tokens)
 
 /* ---- The walk ------------------------------------------------------------ */
 
-void request_write(const struct request_form *form, void *own,
-                   const struct wire_ask *q, struct buf *out)
+static void put_messages(struct request_writer *w)
+{
+    for (; w->at < w->count; w->at++) {
+        const struct msg *m = w->list[w->at];
+
+        switch (m->role) {
+        case ROLE_USER:
+        case ROLE_SYSTEM: w->form->said(w, m); break;
+        case ROLE_ASSISTANT: w->form->assistant(w, m); break;
+        case ROLE_TOOL: w->form->result(w, m); break;
+        }
+    }
+}
+
+void request_write(const struct request_form *form, const struct wire_ask *q,
+                   struct buf *out)
 {
     struct request_writer w = {.q = q,
                                .turn = q->turn,
                                .config = q->turn->config,
                                .form = form,
                                .out = out,
-                               .arena = {.mem = out->mem},
-                               .own = own};
+                               .arena = {.mem = out->mem}};
     const struct msg *after = form->extends ? q->after : NULL;
 
+    w.own = arena_alloc(&w.arena, form->own_size ? form->own_size : 1);
     w.list = wire_messages(q->turn, after, &w.arena, &w.count);
     if (q->schema.len)
         w.schema = json_parse(q->schema, &w.arena, NULL);
+    if (!w.own)
+        goto done;
     if (!after)
         form->head(&w);
-    for (; w.at < w.count; w.at++) {
-        const struct msg *m = w.list[w.at];
-
-        switch (m->role) {
-        case ROLE_USER:
-        case ROLE_SYSTEM: form->said(&w, m); break;
-        case ROLE_ASSISTANT: form->assistant(&w, m); break;
-        case ROLE_TOOL: form->result(&w, m); break;
-        }
-    }
+    put_messages(&w);
     if (form->extends && q->messages_end)
         *q->messages_end = out->len;
     form->tail(&w);
+done:
     out->failed |= w.arena.failed;
     arena_free(&w.arena);
 }
@@ -154,12 +162,6 @@ void request_put_calls(struct request_writer *w, const struct msg *m)
 }
 
 /* ---- Members that several APIs have -------------------------------------- */
-
-void request_str(struct buf *b, const char *key, wend_str s)
-{
-    json_key(b, key);
-    json_put_str(b, s);
-}
 
 void request_put_name(struct buf *b, wend_str name)
 {

@@ -22,11 +22,12 @@ struct request_writer {
     const struct json *schema; /* of the answer; NULL: absent or invalid */
     const struct msg **list;   /* the messages to write, oldest first */
     size_t count, at;
-    void *own; /* the API's, as given to request_write */
+    void *own; /* the API's, own_size bytes, zeroed */
 };
 
 struct request_form {
-    bool extends; /* it can continue the bytes of an earlier request */
+    bool extends;    /* it can continue the bytes of an earlier request */
+    size_t own_size; /* what the API keeps while it writes */
     void (*head)(struct request_writer *w); /* up to the first message */
     void (*said)(struct request_writer *w,
                  const struct msg *m); /* user or system */
@@ -39,19 +40,24 @@ struct request_form {
                  const struct call *c);
 };
 
-void request_write(const struct request_form *form, void *own,
-                   const struct wire_ask *q, struct buf *out);
+void request_write(const struct request_form *form, const struct wire_ask *q,
+                   struct buf *out);
 
-/* A member with the tools as a list; nothing if there are none. */
+/* A member with the list of tools, if there are any. */
 void request_put_tools(struct request_writer *w, const char *key);
 /* The member `tool_calls` with the calls of the message, if it has any. */
 void request_put_calls(struct request_writer *w, const struct msg *m);
 
 /* A member that stays even if the string is absent: then it is empty. */
-void request_str(struct buf *b, const char *key, wend_str s);
+static inline void request_str(struct buf *b, const char *key, wend_str s)
+{
+    json_key(b, key);
+    json_put_str(b, s);
+}
+
 /* The member `name`, as name_put has it. */
 void request_put_name(struct buf *b, wend_str name);
-/* Name, description if there is one, and schema; `any` stands for none. */
+/* Name, description if there is one, and schema, by default `any`. */
 void request_put_tool(struct buf *b, const struct tool *t, const char *key,
                       const char *any);
 /* The member `arguments`, as a string. */

@@ -1,7 +1,7 @@
 /*
  * think.c - thinking that a server left inside the text, as <think>...</think>.
  */
-#include "wire/model/think.h"
+#include "wire/model/model.h"
 
 static const wend_str tags[] = {
     [THINK_START] = {"<think>", 7},
@@ -27,14 +27,13 @@ static bool take_tag(struct think *t, const struct wire_sink *sink,
     wend_str begun = {tag.ptr, t->held};
 
     while (piece->len && *piece->ptr == tag.ptr[t->held]) {
-        piece->ptr++;
-        piece->len--;
+        *piece = str_skip(*piece, 1);
         if (++t->held == tag.len) {
             t->held = 0;
             return true;
         }
     }
-    if (piece->len) { /* no tag: `<` stands only at the start of one */
+    if (piece->len) { /* no tag: `<` is only the first byte of one */
         begun.len = t->held;
         t->held = 0;
         if (t->at == THINK_START)
@@ -55,8 +54,7 @@ static void inside(struct think *t, const struct wire_sink *sink,
         if (open)
             said.len = (size_t)(open - piece->ptr);
         tell(t, sink, said);
-        piece->ptr += said.len;
-        piece->len -= said.len;
+        *piece = str_skip(*piece, said.len);
     }
     if (piece->len && take_tag(t, sink, piece))
         t->at = THINK_AFTER;
@@ -65,10 +63,8 @@ static void inside(struct think *t, const struct wire_sink *sink,
 /* Line ends between the thinking and the answer belong to neither. */
 static void after(struct think *t, wend_str *piece)
 {
-    while (piece->len && (*piece->ptr == '\n' || *piece->ptr == '\r')) {
-        piece->ptr++;
-        piece->len--;
-    }
+    while (piece->len && (*piece->ptr == '\n' || *piece->ptr == '\r'))
+        *piece = str_skip(*piece, 1);
     if (piece->len)
         t->at = THINK_TEXT;
 }

@@ -6,14 +6,10 @@
 #include "wire_help.h"
 
 /* A codec that says what it sees: a value per event as its text. */
-static void see(struct decoder *d, wend_str name, const struct json *data)
+static void see(struct decoder *d, const struct json *data)
 {
     struct buf b = {.mem = d->mem};
 
-    if (name.len) {
-        buf_str(&b, name);
-        buf_char(&b, ' ');
-    }
     json_put(&b, data);
     if (b.failed)
         wire_fail_nomem(d);
@@ -27,13 +23,8 @@ static void see(struct decoder *d, wend_str name, const struct json *data)
 
 static void see_whole(struct decoder *d, const struct json *body)
 {
-    see(d, STR("whole"), body);
+    see(d, body);
     d->finished = true;
-}
-
-static void see_end(struct decoder *d)
-{
-    d->sink->finish(d->sink->ctx, STR("stop"));
 }
 
 static const struct codec seer = {
@@ -41,7 +32,6 @@ static const struct codec seer = {
     .end_mark = true,
     .event = see,
     .whole = see_whole,
-    .end = see_end,
     .state_size = 8,
 };
 
@@ -63,8 +53,6 @@ static const struct {
      "text \"0\"\nfinish stop\n"},
     {"an end mark alone", "data: [DONE]\n\ndata: 1\n\n",
      "fail network the answer has nothing in it\n"},
-    {"names are passed on", "event: x\ndata: 1\n\ndata: [DONE]\n\n",
-     "text \"x 1\"\nfinish stop\n"},
     {"an empty event", "data:\n\ndata: 0\n\ndata: \n\ndata: [DONE]\n\n",
      "text \"0\"\nfinish stop\n"},
     {"no end", "data: 1\n\n",
@@ -381,13 +369,43 @@ static void test_events(void)
     }
 }
 
+/* Events by the type in them, or by their name. */
+static void test_dispatch(void)
+{
+    static const struct wire_event events[] = {{"x", see}, {NULL, NULL}};
+    static const struct codec by_type = {
+        .name = "by_type", .end_mark = true, .events = events};
+    static const struct {
+        const char *why, *input, *wanted;
+    } streams[] = {
+        {"by its name", "event: x\ndata: 1\n\ndata: [DONE]\n\n",
+         "text \"1\"\nfinish stop\n"},
+        {"by its type", "data: {\"type\":\"x\"}\n\ndata: [DONE]\n\n",
+         "text \"{\\\"type\\\":\\\"x\\\"}\"\nfinish stop\n"},
+        {"the type counts",
+         "event: x\ndata: {\"type\":\"y\"}\n\ndata: [DONE]\n\n",
+         "fail network the answer has nothing in it\n"},
+        {"one that is not listed", "event: y\ndata: 1\n\ndata: [DONE]\n\n",
+         "fail network the answer has nothing in it\n"},
+    };
+
+    for (size_t i = 0; i < tap_count(streams); i++) {
+        struct told t;
+
+        told_init(&t);
+        wire_stream(&by_type, str_of(streams[i].input), (struct cuts){0},
+                    &wire_plain, &t);
+        tap_is_str(buf_view(&t.lines), streams[i].wanted, "%s", streams[i].why);
+        told_free(&t);
+    }
+}
+
 static void test_whole(void)
 {
     static const struct {
         const char *why, *body, *wanted;
     } bodies[] = {
-        {"a value", " {\"a\":1}\r\n",
-         "text \"whole {\\\"a\\\":1}\"\nfinish stop\n"},
+        {"a value", " {\"a\":1}\r\n", "text \"{\\\"a\\\":1}\"\nfinish stop\n"},
         {"an error in a list",
          "[{\n\"error\":{\"code\":404,\"message\":\"no such model\","
          "\"status\":\"NOT_FOUND\"}}\n]",
@@ -511,6 +529,7 @@ int main(void)
     test_again();
     test_unknown();
     test_error_usage();
+    test_dispatch();
     test_whole();
     test_depth();
     test_memory();
