@@ -7,15 +7,14 @@
  * single timer, which looks when it fires what is due. So a byte that
  * arrives only costs a note of the time.
  *
- * Which way a transfer takes (struct way) is decided when it starts. To
- * connect, to go on and, from inside a callback, to stop are wishes that are
- * left in the queue; the loop's next turn serves it.
+ * Which way a transfer takes (struct way) is decided when it starts. Wishes to
+ * connect, to resume and, from inside a callback, to stop are left in the
+ * queue; the loop's next turn serves it.
  */
 #include "host/fetch/fetch.h"
 
-#include <strings.h>
-
 #include "base/fail.h"
+#include "base/header.h"
 #include "base/utf8.h"
 #include "host/fetch/fetch_pool.h"
 #include "host/loop_uv.h"
@@ -24,8 +23,9 @@ enum {
     BYTES_KEPT = 2 << 10, /* by each buffer of a transfer that is spare */
     SPARES_MAX = 256,     /* each holds a handle of about 6 KB */
     SERVED_MAX = 256,     /* of the queue, in one turn */
-    /* More than so many reads of less than so many bytes, each so soon after
-     * the one before: waking up is what they cost. */
+    /* A stream of many small reads costs mostly wake-ups. It is quick after
+     * more than QUICK_READS reads of at most QUICK_BYTES, each within QUICK_NS
+     * of the one before. */
     QUICK_READS = 8,
     QUICK_BYTES = 4 << 10,
     QUICK_NS = 1000 * 1000,
@@ -130,6 +130,11 @@ void transfer_bare(struct exchange *t, const char *address)
              address ? ")" : "");
 }
 
+void transfer_say(struct exchange *t, const char *words)
+{
+    utf8_fmt(t->message, sizeof t->message, "%.300s: %s", t->host, words);
+}
+
 static void on_deadline(uv_timer_t *timer);
 
 /* Starts the timer unless it fires early enough already. */
@@ -174,6 +179,42 @@ void transfer_enter(struct exchange *t, enum fetch_phase phase)
     t->phase_ms = fetch_now_ms(t->fetch);
     t->doubted = false;
     transfer_arm(t);
+}
+
+/* ---- What comes ---------------------------------------------------------- */
+
+bool transfer_head(struct exchange *t, int status)
+{
+    t->head_done = true;
+    uv_stop(t->fetch->uv);
+    t->events->head(t->ctx, &t->base, status);
+    return !t->stopped;
+}
+
+bool transfer_body(struct exchange *t, wend_str piece)
+{
+    struct net *f = t->fetch;
+
+    t->byte_ms = fetch_now_ms(f);
+    t->doubted = false;
+    if (t->phase != PHASE_BODY)
+        transfer_enter(t, PHASE_BODY);
+    f->body_bytes += piece.len;
+    uv_stop(f->uv);
+    t->paused = !t->events->body(t->ctx, piece.ptr, piece.len);
+    return !t->stopped && !t->paused;
+}
+
+bool transfer_resumes(struct exchange *t)
+{
+    bool was = t->resume && t->paused;
+
+    t->resume = false;
+    if (was) {
+        t->paused = false;
+        t->byte_ms = fetch_now_ms(t->fetch);
+    }
+    return was;
 }
 
 /* ---- Queue --------------------------------------------------------------- */
@@ -264,7 +305,7 @@ static void transfer_free(struct exchange *t)
     uv_close((uv_handle_t *)&t->timer, on_transfer_closed);
 }
 
-/* Away from its connection and from whoever waits. */
+/* Leaves its connection and all lists. */
 static void detach(struct exchange *t)
 {
     uv_timer_stop(&t->timer);
@@ -325,9 +366,8 @@ static void serve(struct exchange *t)
         t->way->serve(t);
 }
 
-/* What is queued while this runs waits for the next turn, and so does the
- * rest of a thousand starts: those under way must not wait for all of them.
- */
+/* Transfers that are queued while this runs wait for the next turn, and so does
+ * the rest of a thousand starts: those under way must not wait for all. */
 static void on_idle(uv_idle_t *idle)
 {
     struct net *f = idle->data;
@@ -365,7 +405,7 @@ static void on_idle_closed(uv_handle_t *h)
 
 static void close_all(struct fetch *base)
 {
-    struct net *f = (struct net *)(void *)base;
+    struct net *f = container_of(base, struct net, base);
 
     f->closed = true;
     loop_before(f->loop, NULL, NULL);
@@ -399,7 +439,7 @@ static wend_status start(struct fetch *base, const struct fetch_request *q,
                          const struct fetch_events *events, void *ctx,
                          struct transfer **out, wend_error *err)
 {
-    struct net *f = (struct net *)(void *)base;
+    struct net *f = container_of(base, struct net, base);
     struct exchange *t = NULL;
     wend_status s = easy_check(q, err);
 
@@ -448,29 +488,14 @@ static wend_status start(struct fetch *base, const struct fetch_request *q,
 
 static wend_str header(const struct transfer *base, const char *name)
 {
-    const struct exchange *t = (const struct exchange *)(const void *)base;
-    const char *p = t->head.ptr, *end = p ? p + t->head.len : NULL, *next;
-    size_t len = strlen(name);
+    const struct exchange *t = container_of(base, struct exchange, base);
 
-    for (; p < end; p = next) {
-        next = memchr(p, '\n', (size_t)(end - p));
-        next = next ? next + 1 : end;
-        if ((size_t)(next - p) <= len || p[len] != ':' ||
-            strncasecmp(p, name, len) != 0)
-            continue;
-        p += len + 1;
-        while (p < next && (*p == ' ' || *p == '\t'))
-            p++;
-        while (next > p && strchr(" \t\r\n", next[-1]))
-            next--;
-        return (wend_str){p, (size_t)(next - p)};
-    }
-    return STR_NONE;
+    return header_value(buf_view(&t->head), name);
 }
 
 static void resume(struct transfer *base)
 {
-    struct exchange *t = (struct exchange *)(void *)base;
+    struct exchange *t = container_of(base, struct exchange, base);
 
     if (t->stopped || t->phase == PHASE_OVER)
         return;
@@ -480,7 +505,7 @@ static void resume(struct transfer *base)
 
 static void stop(struct transfer *base)
 {
-    struct exchange *t = (struct exchange *)(void *)base;
+    struct exchange *t = container_of(base, struct exchange, base);
 
     if (t->stopped || t->phase == PHASE_OVER)
         return;

@@ -27,8 +27,7 @@ enum fetch_end {
     FETCH_NETWORK, /* resolve, connect, TLS, reset */
     FETCH_TIMEOUT,
     FETCH_NOMEM,
-    FETCH_REFUSED, /* no address was allowed; or who stands in for us gives up
-                    */
+    FETCH_REFUSED, /* no address was allowed; or a tape has no answer */
     /* The same request would fail again. */
     FETCH_HTTP2_ONLY,  /* the server speaks no HTTP/1.1 */
     FETCH_CERTIFICATE, /* of the server: not trusted, or another host's */

@@ -1,8 +1,8 @@
 /*
  * fetch_conn.c - connections of the plain way: sockets on the loop.
  *
- * One whose answer has ended is kept, and stays watched: what happens to it
- * while nobody waits can only be its end, and most are used again soon.
+ * A connection whose answer has ended is kept, and stays watched: the only
+ * event on an idle connection is its end, and most are used again soon.
  */
 #include <errno.h>
 #include <netinet/tcp.h>

@@ -101,16 +101,6 @@ static const struct {
     {CURLOPT_TCP_KEEPINTVL, KEEPALIVE_EVERY_S},
 };
 
-static bool named(const struct fetch_request *q, const char *name)
-{
-    size_t len = strlen(name);
-
-    for (size_t i = 0; q->headers && q->headers[i]; i++)
-        if (!strncasecmp(q->headers[i], name, len) && q->headers[i][len] == ':')
-            return true;
-    return false;
-}
-
 static struct curl_slist *add_header(struct curl_slist *list, struct arena *a,
                                      const char *line)
 {
@@ -147,11 +137,11 @@ static struct curl_slist *header_list(const struct fetch_request *q,
     struct curl_slist *list = NULL;
     size_t n = 0;
 
-    if (!named(q, "Expect"))
+    if (!route_named(q, "Expect"))
         list = add_header(list, a, "Expect:");
-    if (!named(q, "Content-Type"))
+    if (!route_named(q, "Content-Type"))
         list = add_header(list, a, "Content-Type:");
-    if (!named(q, "Accept-Encoding"))
+    if (!route_named(q, "Accept-Encoding"))
         list = add_header(list, a, "Accept-Encoding: identity");
     while (q->headers && q->headers[n])
         n++;
@@ -187,28 +177,6 @@ static int set_method(const struct curl_api *curl, CURL *easy,
     else if (q->method)
         failed |= curl->easy_setopt(easy, CURLOPT_CUSTOMREQUEST, q->method);
     return failed;
-}
-
-/* CAPATH is off unless asked for: a folder is read again for every
- * connection, the file once for all. */
-static int set_ca(const struct curl_api *curl, CURL *easy,
-                  const struct authorities *ca)
-{
-    int failed = 0;
-
-    failed |= curl->easy_setopt(easy, CURLOPT_CAPATH, ca->folder);
-    failed |= curl->easy_setopt(easy, CURLOPT_PROXY_CAPATH, ca->folder);
-    failed |= curl->easy_setopt(easy, CURLOPT_CAINFO, ca->file);
-    failed |= curl->easy_setopt(easy, CURLOPT_PROXY_CAINFO, ca->file);
-    return failed;
-}
-
-/* Both are always set: libcurl reads no variable then. */
-static int set_proxy(const struct curl_api *curl, CURL *easy,
-                     const struct proxy *p)
-{
-    return (int)curl->easy_setopt(easy, CURLOPT_PROXY, p->url) |
-           (int)curl->easy_setopt(easy, CURLOPT_NOPROXY, "");
 }
 
 void easy_url_free(const struct curl_api *curl, struct easy_url *u)
@@ -248,38 +216,73 @@ static void find_parties(const struct fetch_request *q, struct parties *out,
     out->ca.folder = arena_str(a, str_of(out->ca.folder)).ptr;
 }
 
+static int set_numbers(const struct curl_api *curl, CURL *easy,
+                       const struct fetch_request *q, bool is_asked)
+{
+    const struct {
+        CURLoption option;
+        long value;
+    } numbers[] = {
+        /* libcurl shares it out among the addresses of a host. */
+        {CURLOPT_CONNECTTIMEOUT_MS, q->connect_ms && q->connect_ms < INT_MAX
+                                        ? (long)q->connect_ms
+                                        : INT_MAX},
+        {CURLOPT_HTTP_VERSION,
+         q->http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1},
+        {CURLOPT_PIPEWAIT, q->http2},
+        /* A kept connection was perhaps opened unasked; and on one libcurl
+         * would send the request again. */
+        {CURLOPT_FRESH_CONNECT, is_asked || q->once},
+        {CURLOPT_FORBID_REUSE, is_asked},
+    };
+    int failed = 0;
+
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        failed |= curl->easy_setopt(easy, numbers[i].option, numbers[i].value);
+    return failed;
+}
+
+static int set_pointers(const struct curl_api *curl, CURL *easy,
+                        const struct parties *p, struct curl_slist *headers)
+{
+    const struct {
+        CURLoption option;
+        const void *value;
+    } pointers[] = {
+        {CURLOPT_PROTOCOLS_STR, "http,https"},
+        {CURLOPT_HTTPHEADER, headers},
+        /* The folder is NULL unless asked for: it is read again for every
+         * connection, the file once for all. */
+        {CURLOPT_CAPATH, p->ca.folder},
+        {CURLOPT_PROXY_CAPATH, p->ca.folder},
+        {CURLOPT_CAINFO, p->ca.file},
+        {CURLOPT_PROXY_CAINFO, p->ca.file},
+        /* Both are always set: libcurl reads no variable then. */
+        {CURLOPT_PROXY, p->proxy.url},
+        {CURLOPT_NOPROXY, ""},
+    };
+    int failed = 0;
+
+    for (size_t i = 0; i < sizeof pointers / sizeof *pointers; i++)
+        failed |=
+            curl->easy_setopt(easy, pointers[i].option, pointers[i].value);
+    return failed;
+}
+
 bool easy_set(const struct curl_api *curl, CURL *easy,
               const struct fetch_request *q, struct easy_url *url,
               struct parties *out, struct arena *a)
 {
-    struct curl_slist *headers = header_list(q, a);
-    /* libcurl shares it out among the addresses of a host. */
-    long connect_ms = q->connect_ms && q->connect_ms < INT_MAX
-                          ? (long)q->connect_ms
-                          : INT_MAX;
     bool is_asked = q->allow || route_guard(q, a) != GUARD_NONE;
     int failed = 0;
 
     find_parties(q, out, a);
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         curl->easy_setopt(easy, fixed[i].option, fixed[i].value);
-    failed |= curl->easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     failed |= set_url(curl, easy, q->url, url);
-    failed |= curl->easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
-    failed |= curl->easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, connect_ms);
-    failed |= curl->easy_setopt(easy, CURLOPT_HTTP_VERSION,
-                                q->http2 ? (long)CURL_HTTP_VERSION_2TLS
-                                         : (long)CURL_HTTP_VERSION_1_1);
-    failed |= curl->easy_setopt(easy, CURLOPT_PIPEWAIT, (long)q->http2);
+    failed |= set_numbers(curl, easy, q, is_asked);
+    failed |= set_pointers(curl, easy, out, header_list(q, a));
     failed |= set_method(curl, easy, q);
-    failed |= set_ca(curl, easy, &out->ca);
-    failed |= set_proxy(curl, easy, &out->proxy);
-    /* One that is there was perhaps opened unasked; and on one that was kept
-     * libcurl would ask again. */
-    if (is_asked || q->once)
-        failed |= curl->easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
-    if (is_asked)
-        failed |= curl->easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
     if (q->unix_socket)
         failed |=
             curl->easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, q->unix_socket);
@@ -316,7 +319,7 @@ static const struct {
     {CURLE_SSL_CACERT_BADFILE, FETCH_CA_FILE, NULL},
 };
 
-/* What went wrong, for the message. */
+/* The reason of a failure, for the message. */
 struct reason {
     char text[400];
 };
@@ -360,7 +363,7 @@ static void put_authorities(struct reason *r, const struct authorities *ca)
                  place ? place : "no file is there");
 }
 
-/* What the proxy said instead of connecting us. */
+/* The answer of a proxy that did not connect us. */
 static void put_tunnel(struct reason *r, const struct proxy *p, long status)
 {
     const char *hint = "";
@@ -432,7 +435,7 @@ static void put_words(struct reason *r, const char *words, const char *detail)
         utf8_fmt(r->text, sizeof r->text, "%s", words);
 }
 
-/* What a proxy has to do with it, if anything. */
+/* The end of a transfer through a proxy, which may be to blame. */
 static enum fetch_end proxy_end(const struct curl_api *curl, CURL *easy,
                                 CURLcode code, const struct proxy *p,
                                 struct reason *r)

@@ -19,7 +19,7 @@
 
 /* ---- Callbacks of libcurl ------------------------------------------------ */
 
-/* Whether the request may leave, be it for the first time or again. On a new
+/* Whether the request may be sent, or sent again. On a new
  * connection libcurl asks again only if the server said that it did not take
  * the request. On a kept one of HTTP/2 it does not tell that from a close. */
 static bool may_send(struct exchange *t)
@@ -74,7 +74,7 @@ static curl_socket_t on_open(void *ctx, curlsocktype purpose,
 
     (void)purpose;
     name_done(t, true);
-    if (t->stopped || !may_send(t)) /* then nobody is left to be asked */
+    if (t->stopped || !may_send(t)) /* t->ctx may be gone */
         return CURL_SOCKET_BAD;
     t->opened = true;
     if (t->phase == PHASE_WAIT) { /* libcurl asks again */
@@ -126,10 +126,7 @@ static bool head_ends(struct exchange *t)
         buf_clear(&t->head);
         return true;
     }
-    t->head_done = true;
-    uv_stop(f->uv);
-    t->events->head(t->ctx, &t->base, (int)status);
-    return !t->stopped;
+    return transfer_head(t, (int)status);
 }
 
 static size_t on_header(char *p, size_t size, size_t count, void *ctx)
@@ -158,16 +155,9 @@ static size_t on_body(char *p, size_t size, size_t count, void *ctx)
 
     if (t->stopped || !len)
         return 0;
-    t->byte_ms = fetch_now_ms(t->fetch);
-    t->doubted = false;
-    if (t->phase != PHASE_BODY)
-        transfer_enter(t, PHASE_BODY);
-    t->fetch->body_bytes += len;
-    uv_stop(t->fetch->uv);
-    t->paused = !t->events->body(t->ctx, p, len);
-    if (t->stopped)
-        return 0;
-    return t->paused ? CURL_WRITEFUNC_PAUSE : len;
+    if (transfer_body(t, (wend_str){p, len}))
+        return len;
+    return t->stopped ? 0 : CURL_WRITEFUNC_PAUSE;
 }
 
 /* ---- Ends ---------------------------------------------------------------- */
@@ -231,11 +221,10 @@ static void finish_one(struct exchange *t, CURLcode code)
         how = FETCH_INSECURE;
     } else if (t->broken) {
         how = FETCH_NETWORK;
-        utf8_fmt(t->message, sizeof t->message, "%.300s: %s", t->host,
-                 t->broken);
+        transfer_say(t, t->broken);
     } else if (code == CURLE_COULDNT_CONNECT && t->why[0]) {
         how = FETCH_REFUSED;
-        utf8_fmt(t->message, sizeof t->message, "%.300s: %s", t->host, t->why);
+        transfer_say(t, t->why);
     } else {
         how = easy_result(t->fetch->curl, t->easy, code, &t->parties, t->detail,
                           t->message, sizeof t->message);
@@ -265,7 +254,7 @@ void transfer_wake(struct exchange *t)
     fetch_enqueue(t);
 }
 
-/* To pause and to go on makes libcurl look at the transfer. False: t has
+/* To pause and to resume makes libcurl look at the transfer. False: t has
  * ended. */
 static bool wake(struct exchange *t)
 {
@@ -295,16 +284,13 @@ static void turn(struct exchange *t)
 
 /* ---- Begins ----------------------------------------------------------- */
 
-static void go_on(struct exchange *t)
+static void continue_body(struct exchange *t)
 {
     struct net *f = t->fetch;
     CURLcode code;
 
-    t->resume = false;
-    if (!t->paused)
+    if (!transfer_resumes(t))
         return;
-    t->paused = false;
-    t->byte_ms = fetch_now_ms(f);
     f->inside++;
     code = f->curl->easy_pause(t->easy, CURLPAUSE_CONT);
     f->inside--;
@@ -324,7 +310,7 @@ static void serve(struct exchange *t)
         if (t->wake && !wake(t))
             return;
         if (t->resume)
-            go_on(t);
+            continue_body(t);
     } else if (!room_wait(t) && !name_wait(t) && !multi_add(t)) {
         transfer_finish(t, CURLE_OUT_OF_MEMORY);
     }

@@ -5,8 +5,8 @@
  * socket gets a uv_poll, each multi handle a uv_timer. A connection's socket
  * keeps its uv_poll, and stays watched while the connection is idle: most
  * are used again, and libuv takes four system calls to come back. A wish to be
- * called at once is served by the idle handle, so that libcurl is never entered
- * from its own callbacks and a chain of such wishes cannot hold up the loop.
+ * called at once is served by the idle handle: libcurl is never entered from
+ * its own callbacks, and a chain of wishes cannot hold up the loop.
  */
 #include <errno.h>
 #include <sys/socket.h>
@@ -236,8 +236,8 @@ static void on_sock(uv_poll_t *p, int status, int events)
     fetch_note_read(f, fd, f->body_bytes - before);
 }
 
-/* What libcurl has not connected yet it closes without a word to us; and it
- * opens the next address only when it is called again. */
+/* libcurl does not report when it closes an unconnected socket; and it opens
+ * the next address only when it is called again. */
 static void sock_leave(struct sock *s, struct exchange *t)
 {
     if (s->ours && t && t->phase != PHASE_CONNECT) {
@@ -451,8 +451,8 @@ static struct exchange *any_of(const struct multi *m)
     return NULL;
 }
 
-/* What starts meanwhile gets another handle. Sockets that libcurl has not
- * connected it closes without a word to us. */
+/* Transfers that start meanwhile get another handle. libcurl does not report
+ * when it closes an unconnected socket. */
 void multi_break(struct multi *m)
 {
     struct net *f = m->fetch;

@@ -7,8 +7,7 @@
  * The request's head and body leave in one system call where they fit, on a
  * connection that is kept if there is one; a socket that is not connected yet
  * is written to all the same, since on loopback it mostly is. All transfers
- * read into one buffer; what is left of it when one is paused is held until
- * it goes on.
+ * read into one buffer; the rest of it is held while a transfer is paused.
  *
  * A kept connection that the server closed before it said anything is
  * replaced by a new one, once, if the server may take the request twice:
@@ -20,12 +19,11 @@
 #include <sys/uio.h>
 
 #include "base/fail.h"
-#include "base/utf8.h"
 #include "host/fetch/fetch_pool.h"
 
 enum { READ_BYTES = 16 << 10 }; /* at once; and held, if it pauses then */
 
-/* What becomes of a transfer. */
+/* The state of a transfer after a step. */
 enum verdict {
     GO_ON,
     WELL,  /* the answer is complete */
@@ -57,7 +55,7 @@ static void finish(struct exchange *t, enum verdict v)
         how = words == http1_head_too_long ? FETCH_HEADERS : FETCH_NETWORK;
     }
     if (how != FETCH_OK)
-        utf8_fmt(t->message, sizeof t->message, "%.300s: %s", t->host, words);
+        transfer_say(t, words);
     transfer_over(t, how);
 }
 
@@ -74,38 +72,19 @@ static bool hold(struct exchange *t, wend_str rest)
     return !t->held.failed;
 }
 
-/* False: it was stopped from inside, or paused. */
-static bool give_body(struct exchange *t, wend_str piece)
-{
-    struct net *f = t->fetch;
-
-    t->byte_ms = fetch_now_ms(f);
-    t->doubted = false;
-    if (t->phase != PHASE_BODY)
-        transfer_enter(t, PHASE_BODY);
-    f->body_bytes += piece.len;
-    uv_stop(f->uv);
-    t->paused = !t->events->body(t->ctx, piece.ptr, piece.len);
-    return !t->stopped && !t->paused;
-}
-
 static enum verdict feed(struct exchange *t, wend_str in)
 {
-    struct net *f = t->fetch;
     wend_str piece;
 
     for (;;) {
         switch (http1_next(&t->answer, &in, &piece)) {
         case HTTP1_MORE: return GO_ON;
         case HTTP1_HEAD:
-            t->head_done = true;
-            uv_stop(f->uv);
-            t->events->head(t->ctx, &t->base, t->answer.status);
-            if (t->stopped)
+            if (!transfer_head(t, t->answer.status))
                 return GO_ON;
             break;
         case HTTP1_BODY:
-            if (!give_body(t, piece))
+            if (!transfer_body(t, piece))
                 return t->stopped || hold(t, in) ? GO_ON : ILL;
             http1_take(&t->answer, &in, piece.len);
             break;
@@ -173,8 +152,8 @@ static bool is_unsent(const struct exchange *t)
     return t->sent < t->asking.len + t->body.len && !t->error;
 }
 
-/* What a server said before it closed the connection is still read; then the
- * error counts. */
+/* Bytes that the server sent before it closed the connection are still read;
+ * then the error counts. */
 static void send_some(struct exchange *t)
 {
     ssize_t n = is_unsent(t) ? send_rest(t) : 0;
@@ -340,16 +319,13 @@ static void begin(struct exchange *t)
         fetch_enqueue(t);
 }
 
-static void go_on(struct exchange *t)
+static void continue_body(struct exchange *t)
 {
     struct net *f = t->fetch;
     enum verdict v;
 
-    t->resume = false;
-    if (!t->paused)
+    if (!transfer_resumes(t))
         return;
-    t->paused = false;
-    t->byte_ms = fetch_now_ms(f);
     f->inside++;
     v = feed(t, (wend_str){t->held.ptr + t->held_at, t->held.len - t->held_at});
     f->inside--;
@@ -369,7 +345,7 @@ static void serve(struct exchange *t)
     else if (!t->conn)
         return;
     else if (t->resume)
-        go_on(t);
+        continue_body(t);
     else
         settle(t, GO_ON);
 }

@@ -1,12 +1,12 @@
 /*
  * fetch_pool.h - what is behind struct fetch. Only for src/host/fetch.
  *
- *   live      transfers somebody waits for
+ *   live      transfers under way
  *   spare     ended ones, kept with their buffers and libcurl handles
  *   starved   live ones that wait for a free descriptor
- *   queue     live ones that want something done: to start, to go on, to be
- *             let go. Served once a turn of the loop, outside of all
- *             callbacks: libcurl may not be entered from its own.
+ *   queue     live ones that must start, resume or stop. Served once a turn
+ *             of the loop, outside of all callbacks: libcurl may not be
+ *             entered from its own.
  */
 #ifndef HOST_FETCH_POOL_H
 #define HOST_FETCH_POOL_H
@@ -22,7 +22,7 @@
 enum {
     NAMES_MAX = 16, /* hosts whose look-ups are shared; others are not */
     NAME_BYTES_MAX = 256,
-    DEAD_MAX = 16, /* addresses that are remembered as such */
+    DEAD_MAX = 16, /* addresses that are remembered as dead */
 };
 
 struct ring {
@@ -146,7 +146,7 @@ struct exchange {
     char why[160]; /* an address was not allowed */
     bool harmless; /* it may be taken twice */
     bool http2;    /* it may be asked over HTTP/2 */
-    /* Of libcurl's way: it asks again of itself, see may_send. */
+    /* Of libcurl's way, which may send a request again: see may_send. */
     unsigned requests;  /* that it has sent, or began to */
     bool wake;          /* it must be called, though nothing has happened */
     bool opened;        /* a socket, so the connection is not a kept one ... */
@@ -215,14 +215,12 @@ static inline void ring_move(struct ring *to, struct ring *from)
 
 static inline struct exchange *of_queue(struct ring *r)
 {
-    return (struct exchange *)(void *)((char *)r -
-                                       offsetof(struct exchange, queue_link));
+    return container_of(r, struct exchange, queue_link);
 }
 
 static inline struct exchange *of_link(struct ring *r)
 {
-    return (struct exchange *)(void *)((char *)r -
-                                       offsetof(struct exchange, link));
+    return container_of(r, struct exchange, link);
 }
 
 /* ---- fetch_name.c: one look-up a host ------------------------------------ */
@@ -230,14 +228,14 @@ static inline struct exchange *of_link(struct ring *r)
 void name_init(struct net *f);
 /* True: another transfer is looking the name up, this one waits. */
 bool name_wait(struct exchange *t);
-/* The name is known now, or t gives up: whoever waited goes on. */
+/* The name is known now, or t gives up: the waiting transfers continue. */
 void name_done(struct exchange *t, bool known);
 
 /* ---- fetch_multi.c: libcurl on the loop ---------------------------------- */
 
 bool multi_add(struct exchange *t); /* false: no memory */
 /* Ends its sockets that are not connected yet, and notes their addresses as
- * dead: libcurl goes on to the next. False: there is none. */
+ * dead: libcurl tries the next. False: it has no such socket. */
 bool multi_give_up(struct exchange *t);
 void multi_remove(struct exchange *t);
 void multi_limit_idle(struct net *f); /* idle_max has changed */
@@ -270,7 +268,7 @@ bool dial_round(struct exchange *t);
 
 /* ---- fetch_libcurl.c ----------------------------------------------------- */
 
-/* libcurl goes on with the next address when it is called next. */
+/* Has libcurl called soon: it then tries the next address. */
 void transfer_wake(struct exchange *t);
 
 /* libcurl is done with it, or shall be. */
@@ -318,11 +316,19 @@ void plain_ready(struct exchange *t, int status, int events);
 int64_t fetch_now_ms(const struct net *f);
 void fetch_kick(struct net *f); /* serves the queue in the next turn */
 void fetch_enqueue(struct exchange *t);
-/* A read of the body, so many bytes: a quick stream is read in larger ones. */
+/* After a read of the body: a quick stream is read in larger pieces. */
 void fetch_note_read(struct net *f, int fd, size_t bytes);
 void transfer_enter(struct exchange *t, enum fetch_phase phase);
 void transfer_arm(struct exchange *t); /* after a deadline has changed */
 void transfer_timeout(struct exchange *t);
+/* What both ways do with an answer. False: it was stopped or paused from inside
+ * the event. */
+bool transfer_head(struct exchange *t, int status);
+bool transfer_body(struct exchange *t, wend_str piece);
+/* Whether it was paused and continues from now on. */
+bool transfer_resumes(struct exchange *t);
+/* The message: `host: words`. */
+void transfer_say(struct exchange *t, const char *words);
 /* The message: its secret would leave this machine, for that address. */
 void transfer_bare(struct exchange *t, const char *address);
 /* Its end: `message` is set. Silent if it was stopped. */

@@ -149,7 +149,7 @@ void room_opened(struct exchange *t)
 
 void room_leave(struct net *f)
 {
-    /* Before the count: who sees that there is none sees since when. */
+    /* Before the count: a reader that sees 0 must see since when. */
     atomic_store(&all.alone_ms, fetch_now_ms(f));
     atomic_fetch_sub(&all.connected, 1);
 }

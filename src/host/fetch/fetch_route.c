@@ -8,14 +8,13 @@
 
 #include <strings.h>
 
+#include "base/header.h"
 #include "host/fetch/fetch_vars.h"
 
-static bool named(const struct fetch_request *q, const char *name)
+bool route_named(const struct fetch_request *q, const char *name)
 {
-    size_t len = strlen(name);
-
     for (size_t i = 0; q->headers && q->headers[i]; i++)
-        if (!strncasecmp(q->headers[i], name, len) && q->headers[i][len] == ':')
+        if (header_is(str_of(q->headers[i]), str_of(name)))
             return true;
     return false;
 }
@@ -24,11 +23,11 @@ static bool named(const struct fetch_request *q, const char *name)
 static bool has_own_framing(const struct fetch_request *q)
 {
     static const char *const names[] = {
-        "Connection", "Content-Length",    "Expect", "TE",
-        "Trailer",    "Transfer-Encoding", "Upgrade"};
+        "Connection", "Content-Length",    "Expect",  "TE",
+        "Trailer",    "Transfer-Encoding", "Upgrade", NULL};
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (named(q, names[i]))
+    for (size_t i = 0; q->headers && q->headers[i]; i++)
+        if (header_is_among(str_of(q->headers[i]), names))
             return true;
     return false;
 }
@@ -181,11 +180,11 @@ void route_put_head(const struct route *r, const struct fetch_request *q,
     buf_char(b, ' ');
     buf_str(b, r->url.target);
     buf_cstr(b, " HTTP/1.1\r\n");
-    if (!named(q, "Host"))
+    if (!route_named(q, "Host"))
         put_host(b, &r->url);
-    if (!named(q, "Accept"))
+    if (!route_named(q, "Accept"))
         buf_cstr(b, "Accept: */*\r\n");
-    if (!named(q, "Accept-Encoding"))
+    if (!route_named(q, "Accept-Encoding"))
         buf_cstr(b, "Accept-Encoding: identity\r\n");
     for (size_t i = 0; q->headers && q->headers[i]; i++) {
         wend_str line = str_of(q->headers[i]);

@@ -37,13 +37,15 @@ struct route {
     int count, next;
 };
 
+/* Whether the request has a header of that name. */
+bool route_named(const struct fetch_request *q, const char *name);
 /* Whether what is sent to the address stays on this machine. */
 bool route_is_own(const struct address *a);
 /* Whether the URL names this machine. A proxy of the environment is not asked
  * for it: it could not get there, and would see the request. */
 bool route_is_here(const struct url *u);
 
-/* What becomes of a request whose secret may not leave this machine. */
+/* How a request is treated whose secret may not leave this machine. */
 enum guard {
     GUARD_NONE,   /* it has none, or cannot be read on its way */
     GUARD_LOOK,   /* a name: the address decides, and no proxy is asked */

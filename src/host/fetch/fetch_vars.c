@@ -23,7 +23,7 @@ enum use {
 };
 
 /* The first that is set counts. HTTP_PROXY is left out on purpose: a web
- * server sets it from a header of whoever asks it. */
+ * server sets it from the header `Proxy` of any client. */
 static const struct {
     const char *name;
     unsigned uses;
@@ -124,8 +124,7 @@ static bool read_proxy(const char *value, struct arena *a, struct proxy *out)
         i++;
     if (!*schemes[i].begin && strstr(value, "://"))
         return false; /* of a kind that we do not know */
-    rest.ptr += strlen(schemes[i].begin);
-    rest.len -= strlen(schemes[i].begin);
+    rest = str_skip(rest, strlen(schemes[i].begin));
     at = memrchr(rest.ptr, '@', rest.len);
     if (at) {
         out->user = (wend_str){rest.ptr, (size_t)(at - rest.ptr)};
@@ -144,10 +143,8 @@ static bool is_below(wend_str host, wend_str domain)
 {
     size_t above;
 
-    if (domain.len && domain.ptr[0] == '.') {
-        domain.ptr++;
-        domain.len--;
-    }
+    if (domain.len && domain.ptr[0] == '.')
+        domain = str_skip(domain, 1);
     if (domain.len && domain.ptr[domain.len - 1] == '.')
         domain.len--;
     if (!domain.len || domain.len > host.len)
