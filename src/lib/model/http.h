@@ -4,7 +4,7 @@
 #ifndef LIB_HTTP_H
 #define LIB_HTTP_H
 
-#include "lib/model/source.h"
+#include "lib/model/tape.h"
 #include "lib/run/run.h"
 #include "wire/model/model.h"
 

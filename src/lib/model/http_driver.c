@@ -1,7 +1,7 @@
 /*
  * http_driver.c - models of providers, asked over HTTP.
  *
- * Joins a source (bytes) to a codec (meaning) and the codec to the shell
+ * Joins a transfer (bytes) to a codec (meaning) and the codec to the shell
  * (inputs). What a failure means is wire/failure's; whether to try again is
  * the core's.
  */
@@ -22,7 +22,7 @@ enum {
     LINGER_MS = 1000, /* after the end mark, so that a connection can be kept */
 };
 
-/* What a session keeps the memory of from ask to ask. */
+/* Buffers whose memory a session keeps from ask to ask. */
 enum {
     URL,
     REQUEST,
@@ -40,10 +40,10 @@ struct http_session {
     struct session base;
     struct http_driver *driver;
     struct wend_run *run;
-    struct source source;
+    struct transfer *transfer; /* of the answer; NULL: none is under way */
     int64_t ask;
     struct buf bufs[BUFS];
-    /* What of the last request the next one can go on with. */
+    /* The part of the last request that the next one can extend. */
     const struct config *sent_config;
     const struct msg *sent_last;
     size_t sent_end; /* bytes up to that message, with it; 0: nothing */
@@ -51,7 +51,7 @@ struct http_session {
     struct decoder decoder;
     struct wire_sink sink;
     bool decoding; /* sse and decoder are in use */
-    bool reading;  /* ... and somebody stands in them just now */
+    bool reading;  /* ... and being called just now */
     enum body_kind kind;
     int status;
     size_t body_bytes;
@@ -62,8 +62,8 @@ struct http_session {
     struct timer_node stall; /* while paused, or after the end mark */
 };
 
-/* A server may quote what it was sent: the key goes no further. What a codec
- * tells is in memory of ours. */
+/* A server may quote the key that it was sent: it is blanked. The text of a
+ * codec is in our memory, so it may be written. */
 static wend_str cleaned(struct redact *r, wend_str piece)
 {
     redact(r, (char *)(uintptr_t)piece.ptr, piece.len);
@@ -156,7 +156,7 @@ static void on_restart(void *ctx)
 {
     struct http_session *s = ctx;
 
-    /* What a started call belongs to cannot become another message. */
+    /* A call that has started keeps its message. */
     if (!shell_restart(s->run, s->ask))
         on_fail(s, STR("service"),
                 STR("the server began another message in the middle"));
@@ -178,7 +178,7 @@ static const struct wire_sink sink_ops = {
 
 /* ---- Ends ---------------------------------------------------------------- */
 
-/* A run that is stopped by what it reads is let out first. */
+/* Later if the run was stopped from inside the decoder. */
 static void stop_decoding(struct http_session *s)
 {
     if (!s->decoding || s->reading)
@@ -190,9 +190,13 @@ static void stop_decoding(struct http_session *s)
 
 static void stop_transfer(struct http_session *s)
 {
+    struct transfer *transfer = s->transfer;
+
     if (s->run->rt)
         timer_clear(&s->run->rt->timers, &s->stall);
-    source_stop(&s->source);
+    s->transfer = NULL;
+    if (transfer)
+        fetch_stop(transfer);
 }
 
 static void fail_model(struct http_session *s, const struct model_error *e)
@@ -216,11 +220,11 @@ static void fail_said(struct http_session *s)
 static void fail_status(struct http_session *s)
 {
     struct failure_headers h = {
-        .should_retry = source_header(&s->source, "x-should-retry"),
-        .retry_after_ms = source_header(&s->source, "retry-after-ms"),
-        .retry_after = source_header(&s->source, "retry-after"),
-        .request_id = source_header(&s->source, "x-request-id"),
-        .location = source_header(&s->source, "location"),
+        .should_retry = fetch_header(s->transfer, "x-should-retry"),
+        .retry_after_ms = fetch_header(s->transfer, "retry-after-ms"),
+        .retry_after = fetch_header(s->transfer, "retry-after"),
+        .request_id = fetch_header(s->transfer, "x-request-id"),
+        .location = fetch_header(s->transfer, "location"),
         .url = buf_view(&s->bufs[URL]),
         .usual_base = str_of(s->driver->codec->base_url),
     };
@@ -229,7 +233,7 @@ static void fail_status(struct http_session *s)
     struct model_error e;
 
     if (!h.request_id.len)
-        h.request_id = source_header(&s->source, "request-id");
+        h.request_id = fetch_header(s->transfer, "request-id");
     failure_of(s->status, buf_view(&s->bufs[COLLECTED]), &h,
                rt_wall(s->run->rt), &a, &f);
     e = (struct model_error){.code = f.code,
@@ -240,7 +244,7 @@ static void fail_status(struct http_session *s)
     arena_free(&a);
 }
 
-/* Of memory: what was found is not all, and no mistake of the server's. */
+/* Of memory: the answer is incomplete by our fault, not the server's. */
 static bool ran_short(const struct http_session *s)
 {
     bool failed = s->decoder.nomem || s->sse.status == WEND_E_NOMEM;
@@ -266,7 +270,7 @@ static void finish(struct http_session *s)
     decoder_end(&s->decoder); /* tells the reason, or that there is none */
     s->reading = false;
     reason = buf_view(&s->bufs[FINISH]);
-    if (!source_busy(&s->source)) {
+    if (!s->transfer) {
         stop_decoding(s);
     } else if (ran_short(s)) {
         shell_fail(s->run, WEND_E_NOMEM, "out of memory");
@@ -301,30 +305,22 @@ static void refuse(struct http_session *s, const char *what)
     fail_model(s, &e);
 }
 
-static bool is_type(wend_str type, const char *wanted)
-{
-    size_t len = strlen(wanted);
-
-    return type.len >= len && !strncasecmp(type.ptr, wanted, len);
-}
-
 static void on_head(void *ctx, struct transfer *t, int status)
 {
     struct http_session *s = ctx;
-    wend_str type = source_header(&s->source, "content-type");
-    wend_str coding = source_header(&s->source, "content-encoding");
+    wend_str type = fetch_header(t, "content-type");
+    wend_str coding = fetch_header(t, "content-encoding");
 
-    (void)t; /* a tape has none */
     s->status = status;
     if (status < 200 || status > 299)
         s->kind = BODY_FAILURE;
-    else if (coding.len && !is_type(coding, "identity"))
+    else if (coding.len && !str_starts_nocase(coding, "identity"))
         refuse(s, "the answer is compressed though plain text was asked for; "
                   "look at what stands between here and the server");
     else if (s->driver->codec->framing == SSE_EVENTS &&
-             is_type(type, "application/json"))
+             str_starts_nocase(type, "application/json"))
         s->kind = BODY_WHOLE; /* it did not stream though asked to */
-    else if (is_type(type, "text/html"))
+    else if (str_starts_nocase(type, "text/html"))
         s->kind = BODY_FAILURE; /* a proxy's page, whatever its status */
     else
         s->kind = BODY_STREAM;
@@ -351,7 +347,8 @@ static void on_stall(struct timer_node *t)
 {
     struct http_session *s = container_of(t, struct http_session, stall);
 
-    source_resume(&s->source);
+    if (s->transfer)
+        fetch_resume(s->transfer);
 }
 
 static void wake_in(struct http_session *s, int64_t ms,
@@ -377,7 +374,7 @@ static bool read_stream(struct http_session *s, const char *p, size_t len)
     s->reading = true;
     st = sse_feed(&s->sse, p, len, decoder_event, &s->decoder);
     s->reading = false;
-    if (!source_busy(&s->source))
+    if (!s->transfer)
         stop_decoding(s);
     else if (st == WEND_E_LIMIT)
         refuse(s, "a line of the answer is over 16 MiB");
@@ -427,14 +424,14 @@ static void on_end(void *ctx, enum fetch_end how, const char *message)
                             .message = str_of(message),
                             .retry_never = !fetch_may_pass(how)};
 
-    /* What breaks after the end mark breaks nothing. */
+    /* The answer is complete: a failure after its end mark is harmless. */
     if (how == FETCH_OK || (s->decoding && s->decoder.done &&
                             how != FETCH_NOMEM && how != FETCH_REFUSED)) {
         finish(s);
-        source_over(&s->source);
+        s->transfer = NULL;
         return;
     }
-    source_over(&s->source); /* it is over: nothing to stop */
+    s->transfer = NULL; /* it is over: nothing to stop */
     if (how == FETCH_NOMEM) {
         shell_fail(s->run, WEND_E_NOMEM, "out of memory");
         return;
@@ -491,7 +488,7 @@ static void encode(struct http_session *s, struct wire_ask *q)
         s->sent_end = 0;
 }
 
-/* What follows the path of the base URL; a path may have its own. */
+/* The query of the base URL; the path may have one, too. */
 static void put_query(struct buf *url, const char *query)
 {
     wend_str so_far = buf_view(url);
@@ -532,8 +529,8 @@ static wend_status begin(struct http_session *s, const struct turn *t,
     s->decoding = true;
     request.url = s->bufs[URL].ptr;
     request.body = buf_view(&s->bufs[REQUEST]);
-    return source_start(&s->source, s->run->rt, d->tape, &request, &fetch_ops,
-                        s, err);
+    return tape_start(d->tape, s->run->rt, &request, &fetch_ops, s,
+                      &s->transfer, err);
 }
 
 void http_session_ask(struct session *base, const struct turn *t, int64_t ask)

@@ -13,8 +13,7 @@
 #include "host/file.h"
 #include "lib/model/tape.h"
 
-/* Of struct sockaddr_un. */
-enum { SOCKET_PATH_MAX = 108 };
+enum { SOCKET_PATH_MAX = 108 }; /* of struct sockaddr_un */
 
 static void driver_free(struct driver *base)
 {
@@ -61,8 +60,8 @@ static void keep_key(struct http_driver *d, wend_str key)
     buf_free(&b);
 }
 
-/* From the named file, else from the provider's variable. A server of one's
- * own (a base URL was given) may need none, a tape needs none. */
+/* From the named file, else from the provider's variable. A private server (a
+ * base URL was given) may need no key, a tape needs none. */
 static wend_status find_key(struct http_driver *d,
                             const struct driver_options *o, wend_error *err)
 {
@@ -101,8 +100,8 @@ static wend_status find_key(struct http_driver *d,
     return s;
 }
 
-/* scheme://host[:port]: what stands in the log, and what libcurl would only
- * refuse with the first request. */
+/* scheme://host[:port]. Refuses what must not get into the log, and what
+ * libcurl would refuse with the first request. */
 static const char *wrong_with(wend_str url)
 {
     const char *host = strstr(url.ptr, "://") + 3, *port;

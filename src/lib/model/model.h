@@ -12,7 +12,7 @@ struct model;
 struct driver;
 struct wend_run;
 
-/* What a driver keeps for one run; the first member of its own struct. */
+/* A driver's state for one run; the first member of its own struct. */
 struct session {
     const struct driver_ops *ops;
 };
@@ -20,16 +20,16 @@ struct session {
 struct driver_ops {
     /* A run's session; NULL when out of memory. */
     struct session *(*open)(struct driver *d, struct wend_run *run);
-    /* Starts asking. What comes of it is told through shell_*, from inside
-     * this call only if asking failed at once. */
+    /* Starts asking. Results are told through shell_*, from inside this call
+     * only if it failed at once. */
     void (*ask)(struct session *s, const struct turn *t, int64_t ask);
-    /* What was asked last has ended: answered, or failed with this code.
-     * NULL: it does not want to know. */
+    /* The last request has ended: answered, or failed with this code. May be
+     * NULL. */
     void (*ended)(struct session *s, wend_str code);
-    /* An answer that the log has: the model was asked with this turn, before
-     * this session began. NULL: it does not want to know. */
+    /* An answer in the log: the model was asked with this turn before this
+     * session began. May be NULL. */
     int64_t (*recall)(struct session *s, const struct turn *t);
-    /* What recall gave was cut off, and will be asked for again. */
+    /* The recalled answer was cut off, and will be asked for again. */
     void (*give_back)(struct session *s, const struct turn *t, int64_t taken);
     void (*stop)(struct session *s);
     void (*close)(struct session *s);
@@ -50,7 +50,7 @@ wend_status model_facts(const wend_agent_options *o, const char *model,
                         const struct mem *m, struct model *out,
                         wend_error *err);
 
-/* What of an agent's options is the driver's business. */
+/* The options of an agent that concern its driver. */
 struct driver_options {
     wend_str spec; /* the model's name after the provider and its colon */
     const char *base_url, *key_file, *ca_file;

@@ -41,7 +41,7 @@ static wend_status read_entry(const char *path, wend_str text, wend_str model,
     return s;
 }
 
-/* A budget that nobody can keep would be broken unseen. */
+/* A limit that cannot be checked would be exceeded unseen. */
 static wend_status check_budget(const wend_agent_options *o, const char *model,
                                 const struct model *facts, wend_error *err)
 {

@@ -146,7 +146,7 @@ static void leave_queue(struct pool_session *s)
     s->awaited = NULL;
 }
 
-/* Not from inside the end of another request: whoever is told of a failure
+/* Not from inside the end of another request: a run that is told of a failure
  * may ask again at once. */
 static void on_wake(struct timer_node *t)
 {

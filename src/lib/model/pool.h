@@ -5,9 +5,9 @@
  * are tried; which one is asked is the turn's business. What the runs of a
  * runtime learn about a model is kept once for all of them: how many
  * requests are under way, and how many failed in a row. A model that fails
- * BREAKER_FAILURES times in a row rests for BREAKER_MS: who asks for it is
- * told so at once, nothing is sent. Then one request tries again, and how
- * it ends decides for all.
+ * BREAKER_FAILURES times in a row rests for BREAKER_MS: requests for it fail
+ * at once, nothing is sent. Then one request tries again, and its end decides
+ * for all.
  */
 #ifndef LIB_POOL_H
 #define LIB_POOL_H
@@ -16,7 +16,7 @@
 
 struct pool_session;
 
-/* What a runtime knows about one model. */
+/* Facts of a runtime about one model. */
 struct health {
     struct health *next;
     wend_runtime *rt;

@@ -4,7 +4,7 @@
  * A script takes its entries in the order in which it is asked. Model calls
  * of actions are under way beside each other and end in any order; so each
  * takes its entry in the order of beginning, and those that were cut off give
- * theirs back: whoever is asked in their place takes it.
+ * theirs back for the request that replaces them.
  */
 #include "lib/model/recall.h"
 #include "lib/plan/action.h"
@@ -54,7 +54,7 @@ static void ends(struct recall *q, wend_str action)
     }
 }
 
-/* A hook said the answer: nobody was asked. */
+/* A hook gave the answer: no model was asked. */
 static void never_was(struct recall *q)
 {
     struct recalled **link = &q->first, *c = find(q, STR_NONE);

@@ -18,7 +18,7 @@ struct recall {
 /* Around turn_apply of the same event; false: out of memory. */
 void recall_before(struct recall *q, const wend_event *ev);
 bool recall_after(struct recall *q, const wend_event *ev);
-/* Nobody waits for those that are open: they will be made again. */
+/* Open calls are lost: they will be made again. */
 void recall_lost(struct recall *q);
 void recall_free(struct recall *q);
 

@@ -1,8 +1,8 @@
 /*
  * script_driver.c - a model that answers from a file, at its own pace.
  *
- * What it says is wire/script's; here it is cut into pieces and given out
- * one by one, so that everything behind it meets a real stream.
+ * The file is read by wire/file/script; here answers are cut into pieces and
+ * given out one by one, so that the code behind it meets a real stream.
  */
 
 #include "lib/run/shell.h"
@@ -19,7 +19,7 @@ enum {
     STALL_MS = 1, /* look again when the log's writer is behind */
 };
 
-/* What of the script a run has used up; all its sessions share it. */
+/* Entries of the script that a run has used; its sessions share it. */
 struct script_use {
     struct script_use *next;
     struct wend_run *run;
@@ -196,8 +196,8 @@ static void advance(struct script_session *s)
     }
 }
 
-/* Goes on until a piece is ready to be given; false if the answer is over.
- * What needs no piece (sealing a call, ending) waits for nothing. */
+/* Advances until a piece is ready to be given; false if the answer is over.
+ * Sealing a call and ending need no piece, and no delay. */
 static bool piece_ready(struct script_session *s)
 {
     while (s->stage != ST_IDLE && shell_open(s->run, s->ask)) {
@@ -316,7 +316,7 @@ static void session_ask(struct session *base, const struct turn *t, int64_t ask)
                                              : 0);
 }
 
-/* An entry that was taken is taken, whoever took it. */
+/* The answer in the log used up its entry. */
 static int64_t session_recall(struct session *base, const struct turn *t)
 {
     struct script_session *s = (struct script_session *)(void *)base;

@@ -2,9 +2,9 @@
  * tagged.c - the tag protocol between a driver and the shell.
  *
  * A model that writes plans may write them as tags in its text
- * (wire/plan/tags.h); all behind it sees thoughts, text and a call of the tool
+ * (wire/plan/tags.h); the shell sees thoughts, text and a call of the tool
  * `plan`. A model that calls no tools gets its own messages back as tags, and
- * what its plans gave as messages of the user.
+ * the results of its plans as messages of the user.
  */
 #include "lib/model/tagged.h"
 #include "lib/run/shell.h"

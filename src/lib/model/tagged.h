@@ -7,9 +7,9 @@
 
 #include "lib/run/run.h"
 
-/* What the model is asked with: the turn, or for a model that calls no tools
- * the same without them, with its plans as the tags that it wrote. NULL: out
- * of memory. */
+/* The turn that the model is asked with: the run's, or for a model that calls
+ * no tools a copy without them, with its plans as the tags that it wrote. NULL:
+ * out of memory. */
 const struct turn *tagged_turn(struct wend_run *r);
 /* A piece of its text: thoughts, actions and answers are told apart. */
 void tagged_text(struct wend_run *r, int64_t ask, wend_str piece);

@@ -1,5 +1,5 @@
 /*
- * tape.c - opening a directory of recorded requests.
+ * tape.c - a directory of recorded requests, and an answer under way.
  */
 #include "lib/model/tape.h"
 
@@ -68,4 +68,73 @@ void tape_free(struct tape *t)
     m = t->mem;
     mem_free(&m, t->dir);
     mem_free(&m, t);
+}
+
+wend_status tape_start(struct tape *t, wend_runtime *rt,
+                       const struct fetch_request *q,
+                       const struct fetch_events *events, void *ctx,
+                       struct transfer **out, wend_error *err)
+{
+    struct fetch *fetch;
+    wend_status s;
+
+    if (t && t->plays)
+        return tape_play(t, rt, q, events, ctx, out, err);
+    s = rt_fetch(rt, &fetch, err);
+    if (s != WEND_OK)
+        return s;
+    if (t)
+        return tape_record(t, rt, fetch, q, events, ctx, out, err);
+    return fetch_start(fetch, q, events, ctx, out, err);
+}
+
+/* ---- An answer under way ------------------------------------------------- */
+
+void *tape_flow_new(size_t size, wend_runtime *rt,
+                    const struct fetch_events *events, void *ctx)
+{
+    struct tape_flow *f = mem_zalloc(&rt->mem, size);
+
+    if (!f)
+        return NULL;
+    f->rt = rt;
+    f->mem = rt->mem;
+    f->path.mem = &f->mem;
+    f->events = events;
+    f->ctx = ctx;
+    f->start_us = rt_clock(rt);
+    return f;
+}
+
+void tape_flow_free(struct tape_flow *f)
+{
+    struct mem m = f->mem;
+
+    f->free(f);
+    buf_free(&f->path);
+    mem_free(&m, f);
+}
+
+bool tape_flow_lasts(struct tape_flow *f)
+{
+    bool lasts = !f->gone;
+
+    f->in_event = false;
+    if (!lasts)
+        tape_flow_free(f);
+    return lasts;
+}
+
+void tape_flow_stop(struct tape_flow *f)
+{
+    f->gone = true;
+    if (!f->in_event)
+        tape_flow_free(f);
+}
+
+void tape_flow_end(struct tape_flow *f, enum fetch_end how, const char *message)
+{
+    f->in_event = true;
+    f->events->end(f->ctx, how, message);
+    tape_flow_free(f);
 }

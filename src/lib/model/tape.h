@@ -1,5 +1,5 @@
 /*
- * tape.h - what was said to a model's server and what it answered, in files.
+ * tape.h - requests to a model's server and its answers, in files.
  *
  * DIR/0001.request and DIR/0001.response, one pair for each attempt:
  *
@@ -13,14 +13,14 @@
  * or `network MESSAGE`, `timeout MESSAGE` at the end; times count from the
  * start of the request. A response without its last line plays as a network
  * failure at that point. Secrets are in none of them: headers that carry one
- * are left out, and the key is replaced wherever else it stands.
+ * are left out, and the key is replaced wherever else it occurs.
  */
 #ifndef LIB_TAPE_H
 #define LIB_TAPE_H
 
 #include "base/str.h"
 #include "host/fetch/fetch.h"
-#include "lib/model/source.h"
+#include "lib/run/run.h"
 
 struct tape {
     struct mem mem;
@@ -39,18 +39,49 @@ wend_status tape_open_play(const char *dir, bool may_be_empty,
                            wend_error *err);
 void tape_free(struct tape *t);
 
+/* As fetch_start, through the tape if that is not NULL. A tape that plays uses
+ * no network; a request that is not the recorded one ends as FETCH_REFUSED. */
+wend_status tape_start(struct tape *t, wend_runtime *rt,
+                       const struct fetch_request *q,
+                       const struct fetch_events *events, void *ctx,
+                       struct transfer **out, wend_error *err);
 wend_status tape_record(struct tape *t, wend_runtime *rt, struct fetch *fetch,
                         const struct fetch_request *q,
                         const struct fetch_events *events, void *ctx,
-                        struct flow **out, wend_error *err);
-/* No network. A request that is not the recorded one ends as
- * FETCH_REFUSED. */
+                        struct transfer **out, wend_error *err);
 wend_status tape_play(struct tape *t, wend_runtime *rt,
                       const struct fetch_request *q,
                       const struct fetch_events *events, void *ctx,
-                      struct flow **out, wend_error *err);
+                      struct transfer **out, wend_error *err);
 
-/* ---- tape_text.c: what stands in the files ------------------------------- */
+/* ---- An answer under way, from or to a tape ------------------------------ */
+
+/* The first member of a player or a recorder. */
+struct tape_flow {
+    struct transfer transfer;
+    wend_runtime *rt;
+    struct mem mem;
+    const struct fetch_events *events;
+    void *ctx;
+    int64_t start_us;
+    struct buf path; /* of the file that is used */
+    bool in_event;   /* the reader is being told something ... */
+    bool gone;       /* ... and has stopped it meanwhile */
+    void (*free)(struct tape_flow *f); /* what the rest of it holds */
+};
+
+/* Zeroed, of that size; NULL: out of memory. */
+void *tape_flow_new(size_t size, wend_runtime *rt,
+                    const struct fetch_events *events, void *ctx);
+void tape_flow_free(struct tape_flow *f);
+/* After an event. False: the reader stopped it from inside, it is freed. */
+bool tape_flow_lasts(struct tape_flow *f);
+void tape_flow_stop(struct tape_flow *f);
+/* The last event; frees it. */
+void tape_flow_end(struct tape_flow *f, enum fetch_end how,
+                   const char *message);
+
+/* ---- tape_text.c: the text of the files ---------------------------------- */
 
 enum {
     TAPE_BYTES_MAX = 256 << 20, /* of a file; RESPONSE_BYTES_MAX, framed */
@@ -63,7 +94,7 @@ enum tape_got {
     TAPE_CHUNK,
     TAPE_END,
     TAPE_CUT, /* the file ends here, but should not */
-    TAPE_BAD, /* nobody recorded this */
+    TAPE_BAD, /* not a recording */
 };
 
 struct tape_item {

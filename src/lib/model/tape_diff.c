@@ -225,8 +225,7 @@ static wend_str take_head(wend_str *text)
 
     if (end)
         head.len = (size_t)(end - text->ptr) + 2;
-    text->ptr += head.len;
-    text->len -= head.len;
+    *text = str_skip(*text, head.len);
     return head;
 }
 

@@ -14,53 +14,32 @@
 enum { BURST = 64 }; /* chunks that are due before others get a turn */
 
 struct player {
-    struct flow flow;
-    wend_runtime *rt;
-    struct mem mem;
-    const struct fetch_events *events;
-    void *ctx;
+    struct tape_flow base;
     struct timer_node timer;
-    int64_t start_us;
-    struct buf path, response, message;
+    struct buf response, message;
     wend_str rest, headers;
     int status;
     struct tape_item item;
     enum tape_got got; /* what the item is */
     bool refused;      /* the message says why */
     bool has_head;     /* was given out */
-    bool in_event, gone;
 };
 
-static void player_free(struct player *p)
+static void player_free(struct tape_flow *f)
 {
-    struct mem m = p->mem;
+    struct player *p = container_of(f, struct player, base);
 
-    timer_clear(&p->rt->timers, &p->timer);
-    buf_free(&p->path);
+    timer_clear(&f->rt->timers, &p->timer);
     buf_free(&p->response);
     buf_free(&p->message);
-    mem_free(&m, p);
 }
 
 /* ---- Giving out ---------------------------------------------------------- */
 
 static void wait_until(struct player *p, int64_t due_us)
 {
-    if (!timer_set(&p->rt->timers, &p->timer, due_us)) {
-        p->in_event = true;
-        p->events->end(p->ctx, FETCH_NOMEM, "out of memory");
-        player_free(p);
-    }
-}
-
-/* False: the reader stopped it from inside the event. */
-static bool event_over(struct player *p)
-{
-    p->in_event = false;
-    if (!p->gone)
-        return true;
-    player_free(p);
-    return false;
+    if (!timer_set(&p->base.rt->timers, &p->timer, due_us))
+        tape_flow_end(&p->base, FETCH_NOMEM, "out of memory");
 }
 
 /* The last event. The player is gone after it. */
@@ -72,39 +51,38 @@ static void end(struct player *p)
         how = FETCH_REFUSED;
     } else if (p->got == TAPE_CUT) {
         how = FETCH_NETWORK;
-        buf_fmt(&p->message, "playback: %s was cut off", p->path.ptr);
+        buf_fmt(&p->message, "playback: %s was cut off", p->base.path.ptr);
     } else if (p->got == TAPE_BAD) {
         how = FETCH_REFUSED;
-        buf_fmt(&p->message, "playback: %s is no recording", p->path.ptr);
+        buf_fmt(&p->message, "playback: %s is no recording", p->base.path.ptr);
     } else {
         buf_str(&p->message, p->item.bytes);
     }
     if (p->message.failed)
         how = FETCH_NOMEM;
-    p->in_event = true;
-    p->events->end(p->ctx, how, buf_view(&p->message).ptr);
-    player_free(p);
+    tape_flow_end(&p->base, how, buf_view(&p->message).ptr);
 }
 
 /* Gives out the item; false if the player waits, is stopped or is over. */
 static bool give(struct player *p)
 {
+    struct tape_flow *f = &p->base;
     bool taken;
 
-    p->in_event = true;
+    f->in_event = true;
     if (!p->has_head && p->status && !p->refused) {
         p->has_head = true;
-        p->events->head(p->ctx, NULL, p->status);
-        if (!event_over(p))
+        f->events->head(f->ctx, &f->transfer, p->status);
+        if (!tape_flow_lasts(f))
             return false;
-        p->in_event = true;
+        f->in_event = true;
     }
     if (p->got != TAPE_CHUNK) {
         end(p);
         return false;
     }
-    taken = p->events->body(p->ctx, p->item.bytes.ptr, p->item.bytes.len);
-    if (!event_over(p) || !taken) /* not taken: resume sets the timer */
+    taken = f->events->body(f->ctx, p->item.bytes.ptr, p->item.bytes.len);
+    if (!tape_flow_lasts(f) || !taken) /* not taken: resume sets the timer */
         return false;
     p->got = tape_take(&p->rest, &p->item);
     return true;
@@ -113,13 +91,14 @@ static bool give(struct player *p)
 static void on_timer(struct timer_node *t)
 {
     struct player *p = container_of(t, struct player, timer);
-    int64_t now_us = rt_clock(p->rt);
+    int64_t now_us = rt_clock(p->base.rt);
 
     for (int i = 0; i < BURST; i++) {
         bool timed = p->got == TAPE_CHUNK || p->got == TAPE_END;
+        int64_t due_us = p->base.start_us + p->item.at_us;
 
-        if (timed && p->start_us + p->item.at_us > now_us) {
-            wait_until(p, p->start_us + p->item.at_us);
+        if (timed && due_us > now_us) {
+            wait_until(p, due_us);
             return;
         }
         if (!give(p))
@@ -128,33 +107,36 @@ static void on_timer(struct timer_node *t)
     wait_until(p, now_us);
 }
 
-/* ---- The flow ------------------------------------------------------------ */
+/* ---- The transfer -------------------------------------------------------- */
 
-static wend_str flow_header(const struct flow *f, const char *name)
+static struct player *player_of(const struct transfer *t)
 {
-    const struct player *p = (const struct player *)(const void *)f;
-
-    return tape_header(p->headers, name);
+    return container_of(t, struct player, base.transfer);
 }
 
-static void flow_resume(struct flow *f)
+static wend_str header(const struct transfer *t, const char *name)
 {
-    struct player *p = (struct player *)(void *)f;
-
-    if (!p->in_event)
-        wait_until(p, rt_clock(p->rt));
+    return tape_header(player_of(t)->headers, name);
 }
 
-static void flow_stop(struct flow *f)
+static void resume(struct transfer *t)
 {
-    struct player *p = (struct player *)(void *)f;
+    struct player *p = player_of(t);
 
-    p->gone = true;
-    if (!p->in_event)
-        player_free(p);
+    if (!p->base.in_event)
+        wait_until(p, rt_clock(p->base.rt));
 }
 
-static const struct flow_ops play_ops = {flow_header, flow_resume, flow_stop};
+static void stop(struct transfer *t)
+{
+    tape_flow_stop(&player_of(t)->base);
+}
+
+static const struct fetch_ops play_ops = {
+    .header = header,
+    .resume = resume,
+    .stop = stop,
+};
 
 /* ---- Starting ------------------------------------------------------------ */
 
@@ -162,19 +144,20 @@ static const struct flow_ops play_ops = {flow_header, flow_resume, flow_stop};
 static wend_status compare(struct player *p, const struct tape *t,
                            const struct fetch_request *q, wend_error *err)
 {
-    struct buf recorded = {.mem = &p->mem}, now = {.mem = &p->mem};
+    struct buf recorded = {.mem = &p->base.mem}, now = {.mem = &p->base.mem};
+    struct buf *path = &p->base.path;
     wend_status s = WEND_OK;
 
-    tape_path(&p->path, t, "request");
+    tape_path(path, t, "request");
     tape_put_request(&now, q, t->key);
-    if (!p->path.failed && !file_exists(p->path.ptr)) {
+    if (!path->failed && !file_exists(path->ptr)) {
         p->refused = true;
         buf_fmt(&p->message, "playback: there is no request %lld in %s",
                 (long long)t->number, t->dir);
         goto done;
     }
-    if (!p->path.failed)
-        s = file_read(p->path.ptr, TAPE_BYTES_MAX, &recorded, err);
+    if (!path->failed)
+        s = file_read(path->ptr, TAPE_BYTES_MAX, &recorded, err);
     if (s != WEND_OK)
         goto done;
     buf_fmt(&p->message, "playback: request %lld differs from the recording",
@@ -183,7 +166,7 @@ static wend_status compare(struct player *p, const struct tape *t,
     if (!p->refused)
         buf_clear(&p->message);
 done:
-    if (p->path.failed || p->message.failed || now.failed || recorded.failed)
+    if (path->failed || p->message.failed || now.failed || recorded.failed)
         s = fail_nomem(err);
     buf_free(&recorded);
     buf_free(&now);
@@ -192,13 +175,14 @@ done:
 
 static wend_status load(struct player *p, const struct tape *t, wend_error *err)
 {
+    struct buf *path = &p->base.path;
     wend_status s;
 
-    buf_clear(&p->path);
-    tape_path(&p->path, t, "response");
-    if (p->path.failed)
+    buf_clear(path);
+    tape_path(path, t, "response");
+    if (path->failed)
         return fail_nomem(err);
-    s = file_read(p->path.ptr, TAPE_BYTES_MAX, &p->response, err);
+    s = file_read(path->ptr, TAPE_BYTES_MAX, &p->response, err);
     if (s == WEND_E_NOTFOUND) { /* the crash came between the two files */
         p->got = TAPE_CUT;
         return WEND_OK;
@@ -213,35 +197,31 @@ static wend_status load(struct player *p, const struct tape *t, wend_error *err)
 wend_status tape_play(struct tape *t, wend_runtime *rt,
                       const struct fetch_request *q,
                       const struct fetch_events *events, void *ctx,
-                      struct flow **out, wend_error *err)
+                      struct transfer **out, wend_error *err)
 {
-    struct player *p = mem_zalloc(&rt->mem, sizeof *p);
+    struct player *p = tape_flow_new(sizeof *p, rt, events, ctx);
     wend_error why = {0};
     wend_status s;
 
     if (!p)
         return fail_nomem(err);
-    p->flow.ops = &play_ops;
-    p->rt = rt;
-    p->mem = rt->mem;
-    p->path.mem = p->response.mem = p->message.mem = &p->mem;
-    p->events = events;
-    p->ctx = ctx;
+    p->base.transfer.ops = &play_ops;
+    p->base.free = player_free;
+    p->response.mem = p->message.mem = &p->base.mem;
     p->timer.fire = on_timer;
-    p->start_us = rt_clock(rt);
     p->got = TAPE_CUT;
     t->number++;
     s = compare(p, t, q, &why);
     if (s == WEND_OK && !p->refused)
         s = load(p, t, &why);
-    if (s == WEND_OK && !timer_set(&rt->timers, &p->timer, p->start_us))
+    if (s == WEND_OK && !timer_set(&rt->timers, &p->timer, p->base.start_us))
         s = WEND_E_NOMEM;
     if (s != WEND_OK) {
-        player_free(p);
+        tape_flow_free(&p->base);
         return s == WEND_E_NOMEM
                    ? fail_nomem(err)
                    : fail(err, WEND_E_IO, "playback: %.480s", why.message);
     }
-    *out = &p->flow;
+    *out = &p->base.transfer;
     return WEND_OK;
 }

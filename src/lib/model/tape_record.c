@@ -1,9 +1,9 @@
 /*
  * tape_record.c - an answer from the network, written down as it comes.
  *
- * Stands between the transfer and whoever reads it. What is read is on the
- * tape before it is read, so a recording explains what happened. A disk that
- * fails ends the call: a recording with a hole would be worse than none.
+ * The recorder sits between a transfer and its reader. Bytes are on the tape
+ * before they are read, so a recording explains what happened. A failing disk
+ * ends the call: a recording with a hole would be worse than none.
  */
 #include "base/fail.h"
 #include "base/redact.h"
@@ -11,44 +11,36 @@
 #include "lib/model/tape.h"
 
 struct recorder {
-    struct flow flow;
+    struct tape_flow base;
     const struct tape *tape;
-    wend_runtime *rt;
-    struct mem mem;
-    const struct fetch_events *events;
-    void *ctx;
     struct transfer *transfer; /* NULL: it is over */
     int fd;
-    int64_t start_us;
-    struct buf path, line;
+    struct buf line;
     struct buf tail; /* the beginning of a key, perhaps: not written yet */
     size_t offered;  /* bytes that are written but were not taken */
     bool has_head;
-    bool in_event, gone;
 };
 
-static void recorder_free(struct recorder *r)
+static void recorder_free(struct tape_flow *f)
 {
-    struct mem m = r->mem;
+    struct recorder *r = container_of(f, struct recorder, base);
 
     file_close(r->fd);
-    buf_free(&r->path);
     buf_free(&r->line);
     buf_free(&r->tail);
-    mem_free(&m, r);
 }
 
 /* ---- Writing ------------------------------------------------------------- */
 
 static int64_t elapsed_us(const struct recorder *r)
 {
-    return rt_clock(r->rt) - r->start_us;
+    return rt_clock(r->base.rt) - r->base.start_us;
 }
 
 static wend_status write_line(struct recorder *r, wend_error *err)
 {
     wend_status s = r->line.failed ? fail_nomem(err)
-                                   : file_append(r->fd, r->path.ptr,
+                                   : file_append(r->fd, r->base.path.ptr,
                                                  buf_view(&r->line), err);
 
     buf_clear(&r->line);
@@ -75,7 +67,7 @@ static void put_head(struct recorder *r, int status)
  * follows it. */
 static void put_body(struct recorder *r, wend_str bytes, bool last)
 {
-    struct buf clean = {.mem = &r->mem};
+    struct buf clean = {.mem = &r->base.mem};
     wend_str all;
     size_t held;
 
@@ -96,14 +88,6 @@ static void put_body(struct recorder *r, wend_str bytes, bool last)
 
 /* ---- What the network brings --------------------------------------------- */
 
-/* Tells the reader that it is over. The recorder is gone after it. */
-static void end(struct recorder *r, enum fetch_end how, const char *message)
-{
-    r->in_event = true;
-    r->events->end(r->ctx, how, message);
-    recorder_free(r);
-}
-
 static void give_up(struct recorder *r, const wend_error *err)
 {
     struct transfer *t = r->transfer;
@@ -113,18 +97,9 @@ static void give_up(struct recorder *r, const wend_error *err)
     if (t)
         fetch_stop(t);
     fail(&why, err->status, "record: %.480s", err->message);
-    end(r, err->status == WEND_E_NOMEM ? FETCH_NOMEM : FETCH_REFUSED,
-        why.message);
-}
-
-/* False: the reader stopped it from inside the event. */
-static bool event_over(struct recorder *r)
-{
-    r->in_event = false;
-    if (!r->gone)
-        return true;
-    recorder_free(r);
-    return false;
+    tape_flow_end(&r->base,
+                  err->status == WEND_E_NOMEM ? FETCH_NOMEM : FETCH_REFUSED,
+                  why.message);
 }
 
 static void on_head(void *ctx, struct transfer *t, int status)
@@ -132,14 +107,15 @@ static void on_head(void *ctx, struct transfer *t, int status)
     struct recorder *r = ctx;
     wend_error err = {0};
 
+    (void)t; /* the reader gets ours */
     put_head(r, status);
     if (write_line(r, &err) != WEND_OK) {
         give_up(r, &err);
         return;
     }
-    r->in_event = true;
-    r->events->head(r->ctx, t, status);
-    event_over(r);
+    r->base.in_event = true;
+    r->base.events->head(r->base.ctx, &r->base.transfer, status);
+    tape_flow_lasts(&r->base);
 }
 
 static bool on_body(void *ctx, const char *p, size_t len)
@@ -156,9 +132,9 @@ static bool on_body(void *ctx, const char *p, size_t len)
             return true;
         }
     }
-    r->in_event = true;
-    taken = r->events->body(r->ctx, p, len);
-    if (event_over(r) && taken)
+    r->base.in_event = true;
+    taken = r->base.events->body(r->base.ctx, p, len);
+    if (tape_flow_lasts(&r->base) && taken)
         r->offered -= len;
     return taken;
 }
@@ -166,7 +142,7 @@ static bool on_body(void *ctx, const char *p, size_t len)
 static void on_end(void *ctx, enum fetch_end how, const char *message)
 {
     struct recorder *r = ctx;
-    struct buf clean = {.mem = &r->mem};
+    struct buf clean = {.mem = &r->base.mem};
     wend_error err = {0};
 
     if (how != FETCH_NOMEM) { /* the server has no part in that */
@@ -183,80 +159,81 @@ static void on_end(void *ctx, enum fetch_end how, const char *message)
             return;
         }
     }
-    end(r, how, message);
+    tape_flow_end(&r->base, how, message);
 }
 
 static const struct fetch_events record_events = {on_head, on_body, on_end};
 
-/* ---- The flow ------------------------------------------------------------ */
+/* ---- The transfer -------------------------------------------------------- */
 
-static wend_str flow_header(const struct flow *f, const char *name)
+static struct recorder *recorder_of(const struct transfer *t)
 {
-    const struct recorder *r = (const struct recorder *)(const void *)f;
-
-    return fetch_header(r->transfer, name);
+    return container_of(t, struct recorder, base.transfer);
 }
 
-static void flow_resume(struct flow *f)
+static wend_str header(const struct transfer *t, const char *name)
 {
-    fetch_resume(((struct recorder *)(void *)f)->transfer);
+    return fetch_header(recorder_of(t)->transfer, name);
 }
 
-static void flow_stop(struct flow *f)
+static void resume(struct transfer *t)
 {
-    struct recorder *r = (struct recorder *)(void *)f;
+    fetch_resume(recorder_of(t)->transfer);
+}
+
+static void stop(struct transfer *t)
+{
+    struct recorder *r = recorder_of(t);
 
     if (r->transfer)
         fetch_stop(r->transfer);
     r->transfer = NULL;
-    r->gone = true;
-    if (!r->in_event)
-        recorder_free(r);
+    tape_flow_stop(&r->base);
 }
 
-static const struct flow_ops record_ops = {flow_header, flow_resume, flow_stop};
+static const struct fetch_ops record_ops = {
+    .header = header,
+    .resume = resume,
+    .stop = stop,
+};
 
 static wend_status write_request(struct recorder *r,
                                  const struct fetch_request *q, wend_error *err)
 {
     wend_status s;
 
-    tape_path(&r->path, r->tape, "request");
+    tape_path(&r->base.path, r->tape, "request");
     tape_put_request(&r->line, q, r->tape->key);
-    if (r->path.failed || r->line.failed)
+    if (r->base.path.failed || r->line.failed)
         return fail_nomem(err);
-    s = file_create(r->path.ptr, &r->fd, err);
+    s = file_create(r->base.path.ptr, &r->fd, err);
     if (s == WEND_OK)
         s = write_line(r, err);
     file_close(r->fd);
     r->fd = -1;
-    buf_clear(&r->path);
-    tape_path(&r->path, r->tape, "response");
-    if (s == WEND_OK && r->path.failed)
+    buf_clear(&r->base.path);
+    tape_path(&r->base.path, r->tape, "response");
+    if (s == WEND_OK && r->base.path.failed)
         s = fail_nomem(err);
-    return s != WEND_OK ? s : file_create(r->path.ptr, &r->fd, err);
+    return s != WEND_OK ? s : file_create(r->base.path.ptr, &r->fd, err);
 }
 
 wend_status tape_record(struct tape *t, wend_runtime *rt, struct fetch *fetch,
                         const struct fetch_request *q,
                         const struct fetch_events *events, void *ctx,
-                        struct flow **out, wend_error *err)
+                        struct transfer **out, wend_error *err)
 {
-    struct recorder *r = mem_zalloc(&rt->mem, sizeof *r);
+    struct recorder *r = tape_flow_new(sizeof *r, rt, events, ctx);
     wend_error why = {0};
     wend_status s;
 
     if (!r)
         return fail_nomem(err);
-    r->flow.ops = &record_ops;
+    r->base.transfer.ops = &record_ops;
+    r->base.free = recorder_free;
     r->tape = t;
-    r->rt = rt;
-    r->mem = rt->mem;
-    r->path.mem = r->line.mem = r->tail.mem = &r->mem;
-    r->events = events;
-    r->ctx = ctx;
+    r->line.mem = r->tail.mem = &r->base.mem;
     r->fd = -1;
-    r->start_us = rt_clock(rt);
     t->number++;
     s = write_request(r, q, &why);
     if (s == WEND_OK)
@@ -266,9 +243,9 @@ wend_status tape_record(struct tape *t, wend_runtime *rt, struct fetch *fetch,
     else /* never tried again: see http_session_ask */
         s = fail(err, WEND_E_IO, "record: %.480s", why.message);
     if (s != WEND_OK) {
-        recorder_free(r);
+        tape_flow_free(&r->base);
         return s;
     }
-    *out = &r->flow;
+    *out = &r->base.transfer;
     return WEND_OK;
 }

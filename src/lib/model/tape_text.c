@@ -1,10 +1,9 @@
 /*
  * tape_text.c - the text of recorded requests and answers, both ways.
  *
- * Pure. What is read may come from anybody.
+ * Pure. The files that are read are not trusted.
  */
-#include <strings.h>
-
+#include "base/header.h"
 #include "base/redact.h"
 #include "lib/model/tape.h"
 
@@ -23,10 +22,14 @@ const char *const tape_headers[TAPE_HEADERS] = {
 };
 
 static const char *const secret_headers[] = {
-    "authorization", "proxy-authorization", "x-api-key",
-    "api-key",       "x-goog-api-key",      "cookie",
+    "authorization",
+    "proxy-authorization",
+    "x-api-key",
+    "api-key",
+    "x-goog-api-key",
+    "cookie",
+    NULL,
 };
-enum { SECRET_HEADERS = sizeof secret_headers / sizeof *secret_headers };
 
 /* ---- Writing ------------------------------------------------------------- */
 
@@ -52,21 +55,15 @@ void tape_put_redacted(struct buf *out, wend_str text, wend_str key)
 
         buf_add(out, text.ptr, before);
         buf_cstr(out, key_mark);
-        text.ptr += before + key.len;
-        text.len -= before + key.len;
+        text = str_skip(text, before + key.len);
     }
     buf_str(out, text);
 }
 
 static bool is_secret(const char *header, wend_str key)
 {
-    size_t len = strcspn(header, ":");
-
-    for (int i = 0; i < SECRET_HEADERS; i++)
-        if (strlen(secret_headers[i]) == len &&
-            !strncasecmp(header, secret_headers[i], len))
-            return true;
-    return find_key(str_of(header), key) != NULL;
+    return header_is_among(str_of(header), secret_headers) ||
+           find_key(str_of(header), key);
 }
 
 /* A URL without the name and password in front of its host. */
@@ -78,13 +75,11 @@ static void put_url(struct buf *out, wend_str url, wend_str key)
     if (host) {
         skip = (size_t)(host - url.ptr) + 3;
         buf_add(out, url.ptr, skip);
-        url.ptr += skip;
-        url.len -= skip;
+        url = str_skip(url, skip);
         authority = strcspn(url.ptr, "/?#");
         for (skip = authority; skip && url.ptr[skip - 1] != '@';)
             skip--;
-        url.ptr += skip;
-        url.len -= skip;
+        url = str_skip(url, skip);
     }
     tape_put_redacted(out, url, key);
 }
@@ -136,20 +131,17 @@ static bool take_line(wend_str *rest, wend_str *line)
     if (!end)
         return false;
     *line = (wend_str){rest->ptr, (size_t)(end - rest->ptr)};
-    rest->ptr += line->len + 1;
-    rest->len -= line->len + 1;
+    *rest = str_skip(*rest, line->len + 1);
     return true;
 }
 
-/* Takes what stands before the first space, and the space. */
+/* Takes the text before the first space, and the space. */
 static wend_str take_word(wend_str *line)
 {
     const char *end = line->len ? memchr(line->ptr, ' ', line->len) : NULL;
     wend_str word = {line->ptr, end ? (size_t)(end - line->ptr) : line->len};
-    size_t taken = word.len + (end != NULL);
 
-    line->ptr += taken;
-    line->len -= taken;
+    *line = str_skip(*line, word.len + (end != NULL));
     return word;
 }
 
@@ -179,14 +171,7 @@ bool tape_take_head(wend_str *rest, int *status, wend_str *headers,
 
 wend_str tape_header(wend_str headers, const char *name)
 {
-    size_t len = strlen(name);
-    wend_str line;
-
-    while (take_line(&headers, &line))
-        if (line.len > len + 1 && !strncasecmp(line.ptr, name, len) &&
-            line.ptr[len] == ':' && line.ptr[len + 1] == ' ')
-            return (wend_str){line.ptr + len + 2, line.len - len - 2};
-    return STR_NONE;
+    return header_value(headers, name);
 }
 
 enum tape_got tape_take(wend_str *rest, struct tape_item *out)
@@ -199,9 +184,7 @@ enum tape_got tape_take(wend_str *rest, struct tape_item *out)
         return TAPE_BAD;
     if (!take_line(rest, &line))
         return TAPE_CUT;
-    at = take_word(&line);
-    at.ptr++;
-    at.len--;
+    at = str_skip(take_word(&line), 1); /* the '@' */
     if (!str_to_i64(at, &out->at_us) ||
         out->at_us > AT_SECONDS_MAX * INT64_C(1000000))
         return TAPE_BAD;
@@ -218,7 +201,6 @@ enum tape_got tape_take(wend_str *rest, struct tape_item *out)
     out->bytes = (wend_str){rest->ptr, (size_t)len};
     if (rest->ptr[len] != '\n')
         return TAPE_BAD;
-    rest->ptr += len + 1;
-    rest->len -= (size_t)len + 1;
+    *rest = str_skip(*rest, (size_t)len + 1);
     return TAPE_CHUNK;
 }
