@@ -13,6 +13,8 @@
  */
 #include "host/fetch/fetch.h"
 
+#include <assert.h>
+
 #include "base/fail.h"
 #include "base/header.h"
 #include "base/utf8.h"
@@ -175,6 +177,7 @@ static void on_deadline(uv_timer_t *timer)
 
 void transfer_enter(struct exchange *t, enum fetch_phase phase)
 {
+    assert(phase != PHASE_OVER);
     t->phase = phase;
     t->phase_ms = fetch_now_ms(t->fetch);
     t->doubted = false;
@@ -331,6 +334,7 @@ static void retire(struct exchange *t)
         transfer_free(t);
         return;
     }
+    assert(ring_empty(&t->link) && ring_empty(&t->queue_link));
     t->way->forget(t);
     arena_reset(&t->arena);
     t->arena.failed = false;
@@ -343,6 +347,7 @@ static void retire(struct exchange *t)
 
 void transfer_over(struct exchange *t, enum fetch_end how)
 {
+    assert(t->phase != PHASE_OVER);
     detach(t);
     room_wake(t->fetch);
     t->fetch->quick_reads = 0; /* what follows is not put off */

@@ -4,6 +4,7 @@
  * A connection whose answer has ended is kept, and stays watched: the only
  * event on an idle connection is its end, and most are used again soon.
  */
+#include <assert.h>
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -83,6 +84,7 @@ void conn_keep(struct conn *c)
 {
     struct net *f = c->fetch;
 
+    assert(c->transfer);
     c->transfer = NULL;
     c->used = true;
     c->idle_ms = fetch_now_ms(f);
@@ -106,6 +108,7 @@ struct conn *conn_kept(struct net *f, const struct place *to)
             return NULL; /* and so are those before it */
         if (!place_is(&c->place, to))
             continue;
+        assert(!c->transfer);
         leave_idle(c);
         return c;
     }

@@ -8,6 +8,7 @@
  * called at once is served by the idle handle: libcurl is never entered from
  * its own callbacks, and a chain of wishes cannot hold up the loop.
  */
+#include <assert.h>
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -36,6 +37,7 @@ void fetch_handle_closed(struct net *f)
 {
     struct mem m = f->mem;
 
+    assert(f->handles);
     if (--f->handles || !f->closed)
         return;
     while (f->socks) {
@@ -406,6 +408,7 @@ bool multi_add(struct exchange *t)
     struct net *f = t->fetch;
     struct multi *m = multi_with_room(f);
 
+    assert(!t->multi);
     if (!m || f->curl->multi_add_handle(m->handle, t->easy) != CURLM_OK)
         return false;
     t->multi = m;

@@ -7,6 +7,8 @@
  */
 #include "host/fetch/fetch_pool.h"
 
+#include <assert.h>
+
 enum { NAME_FRESH_MS = 50000 }; /* libcurl's cache forgets after 60 s */
 
 /* Numbers and the loopback's name need no look-up. */
@@ -56,6 +58,7 @@ bool name_wait(struct exchange *t)
         ring_put(&n->waiting, &t->queue_link);
         return true;
     }
+    assert(!t->asks);
     n->asking = true;
     t->asks = n;
     return false;

@@ -13,6 +13,7 @@
  * replaced by a new one, once, if the server may take the request twice:
  * either the connection was closed before the request came, or after.
  */
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -24,7 +25,7 @@
 enum { READ_BYTES = 16 << 10 }; /* at once; and held, if it pauses then */
 
 /* The state of a transfer after a step. */
-enum verdict {
+enum plain_verdict {
     GO_ON,
     WELL,  /* the answer is complete */
     ILL,   /* `answer.why` or `error` says why */
@@ -43,7 +44,7 @@ static const char *error_words(int error)
     return strerrordesc_np(error);
 }
 
-static void finish(struct exchange *t, enum verdict v)
+static void finish(struct exchange *t, enum plain_verdict v)
 {
     const char *words = t->error ? error_words(t->error) : t->answer.why;
     enum fetch_end how = FETCH_OK;
@@ -72,7 +73,7 @@ static bool hold(struct exchange *t, wend_str rest)
     return !t->held.failed;
 }
 
-static enum verdict feed(struct exchange *t, wend_str in)
+static enum plain_verdict feed(struct exchange *t, wend_str in)
 {
     wend_str piece;
 
@@ -102,12 +103,12 @@ static bool is_stale(const struct exchange *t)
            !http1_begun(&t->answer);
 }
 
-static enum verdict read_some(struct exchange *t)
+static enum plain_verdict read_some(struct exchange *t)
 {
     struct net *f = t->fetch;
     size_t before = f->body_bytes;
     ssize_t n;
-    enum verdict v;
+    enum plain_verdict v;
 
     do
         n = recv(t->conn->fd, f->read_buf, READ_BYTES, 0);
@@ -182,6 +183,7 @@ static void let_go(struct exchange *t)
 
 static void ask_on(struct exchange *t, struct conn *c)
 {
+    assert(!t->conn);
     t->conn = c;
     room_take(t, false);
     c->transfer = t;
@@ -192,7 +194,7 @@ static void ask_on(struct exchange *t, struct conn *c)
 }
 
 /* The next place that does not refuse at once. */
-static enum verdict connect_next(struct exchange *t)
+static enum plain_verdict connect_next(struct exchange *t)
 {
     while (t->route.next < t->route.count) {
         const struct place *to = &t->route.places[t->route.next++];
@@ -233,7 +235,7 @@ static bool watch(struct exchange *t)
                                    (is_unsent(t) ? UV_WRITABLE : 0));
 }
 
-static void settle(struct exchange *t, enum verdict v)
+static void settle(struct exchange *t, enum plain_verdict v)
 {
     if (v == STALE) {
         let_go(t);
@@ -241,6 +243,7 @@ static void settle(struct exchange *t, enum verdict v)
         transfer_enter(t, PHASE_CONNECT);
         v = connect_next(t);
     }
+    assert(v != GO_ON || t->conn);
     if (v == GO_ON && !watch(t)) {
         t->error = ENOMEM;
         v = ILL;
@@ -255,7 +258,7 @@ static void settle(struct exchange *t, enum verdict v)
 }
 
 /* While it connects, an error is that of this place. */
-static enum verdict connecting(struct exchange *t)
+static enum plain_verdict connecting(struct exchange *t)
 {
     send_some(t);
     if (!t->error)
@@ -270,7 +273,7 @@ static void turn(struct exchange *t)
     settle(t, connect_next(t));
 }
 
-static enum verdict look(struct exchange *t, int events)
+static enum plain_verdict look(struct exchange *t, int events)
 {
     if (t->phase == PHASE_CONNECT)
         return connecting(t);
@@ -282,7 +285,7 @@ static enum verdict look(struct exchange *t, int events)
 void plain_ready(struct exchange *t, int status, int events)
 {
     struct net *f = t->fetch;
-    enum verdict v;
+    enum plain_verdict v;
 
     if (t->stopped) /* it is in the queue */
         return;
@@ -322,7 +325,7 @@ static void begin(struct exchange *t)
 static void continue_body(struct exchange *t)
 {
     struct net *f = t->fetch;
-    enum verdict v;
+    enum plain_verdict v;
 
     if (!transfer_resumes(t))
         return;

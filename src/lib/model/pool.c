@@ -4,6 +4,7 @@
 #include "lib/model/pool.h"
 #include "lib/run/shell.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/code.h"
@@ -113,6 +114,7 @@ static void go(struct pool_session *s, struct health *h)
         }
         h->trying = s->tries = true;
     }
+    assert(!s->held && !s->awaited);
     h->busy++;
     s->held = h;
     session->ops->ask(session, s->turn, s->ask);
@@ -168,6 +170,7 @@ static void let_go(struct pool_session *s)
         leave_queue(s);
     if (!h)
         return;
+    assert(h->busy);
     s->held = NULL;
     h->busy--;
     if (s->tries)

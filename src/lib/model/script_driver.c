@@ -7,6 +7,7 @@
 
 #include "lib/run/shell.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -165,6 +166,7 @@ static void give(struct script_session *s)
 {
     wend_str rest = {s->text.ptr + s->at, s->text.len - s->at}, piece;
 
+    assert(s->at < s->text.len);
     piece.ptr = rest.ptr;
     piece.len = utf8_take(rest, (size_t)s->entry->chunk);
     s->at += piece.len;
@@ -266,6 +268,7 @@ static void use_drop(struct script_driver *d, struct script_use *u)
 {
     struct script_use **link = &d->uses;
 
+    assert(u->sessions);
     if (--u->sessions)
         return;
     while (*link != u)
@@ -331,6 +334,7 @@ static void session_give_back(struct session *base, const struct turn *t,
     struct script_use *use = ((struct script_session *)(void *)base)->use;
 
     (void)t;
+    assert(taken >= 0 && use->used[taken]);
     use->used[taken]--;
     if (use->first > (size_t)taken)
         use->first = (size_t)taken;

@@ -3,6 +3,8 @@
  */
 #include "lib/model/tape.h"
 
+#include <assert.h>
+
 #include "base/fail.h"
 #include "host/file.h"
 
@@ -134,6 +136,7 @@ void tape_flow_stop(struct tape_flow *f)
 
 void tape_flow_end(struct tape_flow *f, enum fetch_end how, const char *message)
 {
+    assert(!f->gone);
     f->in_event = true;
     f->events->end(f->ctx, how, message);
     tape_flow_free(f);

@@ -21,7 +21,7 @@ struct pair {
     uint32_t index;
 };
 
-struct walk {
+struct diff_walk {
     struct pair pairs[DEPTH_MAX];
     int depth; /* pairs in use */
 };
@@ -103,7 +103,7 @@ static void put_name(struct buf *out, wend_str name, bool first)
 }
 
 /* messages[3].content */
-static void put_path(struct buf *out, const struct walk *w)
+static void put_path(struct buf *out, const struct diff_walk *w)
 {
     if (w->depth == 1)
         buf_cstr(out, "the body");
@@ -129,15 +129,15 @@ static bool same(const struct pair *p)
            str_eq(a->text, b->text);
 }
 
-static void push(struct walk *w, const struct json *a, const struct json *b,
-                 uint32_t index)
+static void push(struct diff_walk *w, const struct json *a,
+                 const struct json *b, uint32_t index)
 {
     w->pairs[w->depth++] = (struct pair){a, b, index};
 }
 
 /* Goes on to the first pair that differs, child before sibling. False if
  * there is none. */
-static bool find(struct walk *w)
+static bool find(struct diff_walk *w)
 {
     while (w->depth) {
         struct pair p = w->pairs[w->depth - 1];
@@ -180,7 +180,7 @@ static void put_pair(struct buf *out, const struct pair *p, bool named)
 static void diff_bodies(struct buf *out, wend_str recorded, wend_str now)
 {
     struct arena a = {.mem = out->mem};
-    struct walk w = {.depth = 0};
+    struct diff_walk w = {.depth = 0};
     struct json *x = json_parse_own(recorded, &a, NULL);
     struct json *y = json_parse_own(now, &a, NULL);
     size_t at = common(recorded, now);

@@ -13,7 +13,7 @@
 
 enum { BURST = 64 }; /* chunks that are due before others get a turn */
 
-struct player {
+struct tape_player {
     struct tape_flow base;
     struct timer_node timer;
     struct buf response, message;
@@ -27,7 +27,7 @@ struct player {
 
 static void player_free(struct tape_flow *f)
 {
-    struct player *p = container_of(f, struct player, base);
+    struct tape_player *p = container_of(f, struct tape_player, base);
 
     timer_clear(&f->rt->timers, &p->timer);
     buf_free(&p->response);
@@ -36,14 +36,14 @@ static void player_free(struct tape_flow *f)
 
 /* ---- Giving out ---------------------------------------------------------- */
 
-static void wait_until(struct player *p, int64_t due_us)
+static void wait_until(struct tape_player *p, int64_t due_us)
 {
     if (!timer_set(&p->base.rt->timers, &p->timer, due_us))
         tape_flow_end(&p->base, FETCH_NOMEM, "out of memory");
 }
 
 /* The last event. The player is gone after it. */
-static void end(struct player *p)
+static void end(struct tape_player *p)
 {
     enum fetch_end how = p->item.how;
 
@@ -64,7 +64,7 @@ static void end(struct player *p)
 }
 
 /* Gives out the item; false if the player waits, is stopped or is over. */
-static bool give(struct player *p)
+static bool give(struct tape_player *p)
 {
     struct tape_flow *f = &p->base;
     bool taken;
@@ -90,7 +90,7 @@ static bool give(struct player *p)
 
 static void on_timer(struct timer_node *t)
 {
-    struct player *p = container_of(t, struct player, timer);
+    struct tape_player *p = container_of(t, struct tape_player, timer);
     int64_t now_us = rt_clock(p->base.rt);
 
     for (int i = 0; i < BURST; i++) {
@@ -109,9 +109,9 @@ static void on_timer(struct timer_node *t)
 
 /* ---- The transfer -------------------------------------------------------- */
 
-static struct player *player_of(const struct transfer *t)
+static struct tape_player *player_of(const struct transfer *t)
 {
-    return container_of(t, struct player, base.transfer);
+    return container_of(t, struct tape_player, base.transfer);
 }
 
 static wend_str header(const struct transfer *t, const char *name)
@@ -121,7 +121,7 @@ static wend_str header(const struct transfer *t, const char *name)
 
 static void resume(struct transfer *t)
 {
-    struct player *p = player_of(t);
+    struct tape_player *p = player_of(t);
 
     if (!p->base.in_event)
         wait_until(p, rt_clock(p->base.rt));
@@ -141,7 +141,7 @@ static const struct fetch_ops play_ops = {
 /* ---- Starting ------------------------------------------------------------ */
 
 /* Says why in the player's message if the request is not the recorded one. */
-static wend_status compare(struct player *p, const struct tape *t,
+static wend_status compare(struct tape_player *p, const struct tape *t,
                            const struct fetch_request *q, wend_error *err)
 {
     struct buf recorded = {.mem = &p->base.mem}, now = {.mem = &p->base.mem};
@@ -173,7 +173,8 @@ done:
     return s;
 }
 
-static wend_status load(struct player *p, const struct tape *t, wend_error *err)
+static wend_status load(struct tape_player *p, const struct tape *t,
+                        wend_error *err)
 {
     struct buf *path = &p->base.path;
     wend_status s;
@@ -199,7 +200,7 @@ wend_status tape_play(struct tape *t, wend_runtime *rt,
                       const struct fetch_events *events, void *ctx,
                       struct transfer **out, wend_error *err)
 {
-    struct player *p = tape_flow_new(sizeof *p, rt, events, ctx);
+    struct tape_player *p = tape_flow_new(sizeof *p, rt, events, ctx);
     wend_error why = {0};
     wend_status s;
 

@@ -10,7 +10,7 @@
 #include "host/file.h"
 #include "lib/model/tape.h"
 
-struct recorder {
+struct tape_recorder {
     struct tape_flow base;
     const struct tape *tape;
     struct transfer *transfer; /* NULL: it is over */
@@ -23,7 +23,7 @@ struct recorder {
 
 static void recorder_free(struct tape_flow *f)
 {
-    struct recorder *r = container_of(f, struct recorder, base);
+    struct tape_recorder *r = container_of(f, struct tape_recorder, base);
 
     file_close(r->fd);
     buf_free(&r->line);
@@ -32,12 +32,12 @@ static void recorder_free(struct tape_flow *f)
 
 /* ---- Writing ------------------------------------------------------------- */
 
-static int64_t elapsed_us(const struct recorder *r)
+static int64_t elapsed_us(const struct tape_recorder *r)
 {
     return rt_clock(r->base.rt) - r->base.start_us;
 }
 
-static wend_status write_line(struct recorder *r, wend_error *err)
+static wend_status write_line(struct tape_recorder *r, wend_error *err)
 {
     wend_status s = r->line.failed ? fail_nomem(err)
                                    : file_append(r->fd, r->base.path.ptr,
@@ -47,7 +47,7 @@ static wend_status write_line(struct recorder *r, wend_error *err)
     return s;
 }
 
-static void put_head(struct recorder *r, int status)
+static void put_head(struct tape_recorder *r, int status)
 {
     buf_fmt(&r->line, "status %d\n", status);
     for (int i = 0; status && i < TAPE_HEADERS; i++) {
@@ -65,7 +65,7 @@ static void put_head(struct recorder *r, int status)
 
 /* A key may come in two parts: what could be its beginning waits for what
  * follows it. */
-static void put_body(struct recorder *r, wend_str bytes, bool last)
+static void put_body(struct tape_recorder *r, wend_str bytes, bool last)
 {
     struct buf clean = {.mem = &r->base.mem};
     wend_str all;
@@ -88,7 +88,7 @@ static void put_body(struct recorder *r, wend_str bytes, bool last)
 
 /* ---- What the network brings --------------------------------------------- */
 
-static void give_up(struct recorder *r, const wend_error *err)
+static void give_up(struct tape_recorder *r, const wend_error *err)
 {
     struct transfer *t = r->transfer;
     wend_error why = {0};
@@ -104,7 +104,7 @@ static void give_up(struct recorder *r, const wend_error *err)
 
 static void on_head(void *ctx, struct transfer *t, int status)
 {
-    struct recorder *r = ctx;
+    struct tape_recorder *r = ctx;
     wend_error err = {0};
 
     (void)t; /* the reader gets ours */
@@ -120,7 +120,7 @@ static void on_head(void *ctx, struct transfer *t, int status)
 
 static bool on_body(void *ctx, const char *p, size_t len)
 {
-    struct recorder *r = ctx;
+    struct tape_recorder *r = ctx;
     wend_error err = {0};
     bool taken;
 
@@ -141,7 +141,7 @@ static bool on_body(void *ctx, const char *p, size_t len)
 
 static void on_end(void *ctx, enum fetch_end how, const char *message)
 {
-    struct recorder *r = ctx;
+    struct tape_recorder *r = ctx;
     struct buf clean = {.mem = &r->base.mem};
     wend_error err = {0};
 
@@ -166,9 +166,9 @@ static const struct fetch_events record_events = {on_head, on_body, on_end};
 
 /* ---- The transfer -------------------------------------------------------- */
 
-static struct recorder *recorder_of(const struct transfer *t)
+static struct tape_recorder *recorder_of(const struct transfer *t)
 {
-    return container_of(t, struct recorder, base.transfer);
+    return container_of(t, struct tape_recorder, base.transfer);
 }
 
 static wend_str header(const struct transfer *t, const char *name)
@@ -183,7 +183,7 @@ static void resume(struct transfer *t)
 
 static void stop(struct transfer *t)
 {
-    struct recorder *r = recorder_of(t);
+    struct tape_recorder *r = recorder_of(t);
 
     if (r->transfer)
         fetch_stop(r->transfer);
@@ -197,7 +197,7 @@ static const struct fetch_ops record_ops = {
     .stop = stop,
 };
 
-static wend_status write_request(struct recorder *r,
+static wend_status write_request(struct tape_recorder *r,
                                  const struct fetch_request *q, wend_error *err)
 {
     wend_status s;
@@ -223,7 +223,7 @@ wend_status tape_record(struct tape *t, wend_runtime *rt, struct fetch *fetch,
                         const struct fetch_events *events, void *ctx,
                         struct transfer **out, wend_error *err)
 {
-    struct recorder *r = tape_flow_new(sizeof *r, rt, events, ctx);
+    struct tape_recorder *r = tape_flow_new(sizeof *r, rt, events, ctx);
     wend_error why = {0};
     wend_status s;
 

@@ -4,6 +4,7 @@
 #include "lib/model/veil.h"
 #include "lib/run/shell.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const struct wend_run *above(const struct wend_run *r)
@@ -38,6 +39,7 @@ static bool begin(struct veil *v, const struct wend_run *r, size_t count,
             for (size_t k = 0; k < VEILS; k++)
                 v->list[k * count + n] =
                     (struct redact){.secret = r->agent->keys[i]};
+    assert(n == count);
     v->ask = ask;
     v->call = -1;
     return true;

@@ -7,6 +7,8 @@
  */
 #include "wire/http/http.h"
 
+#include <assert.h>
+
 #include "base/utf8.h"
 
 enum {
@@ -193,6 +195,7 @@ static void on_line(struct sse *s, wend_str line, bool lent, sse_fn fn,
 static void on_rest(struct sse *s, wend_str rest, bool ends, sse_fn fn,
                     void *ctx)
 {
+    assert(s->line.len <= s->bytes_max);
     if (rest.len > s->bytes_max - s->line.len) {
         s->status = WEND_E_LIMIT;
         return;

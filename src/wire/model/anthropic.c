@@ -14,7 +14,7 @@ enum { BLOCKS_OPEN_MAX = 16 }; /* at once; real servers have one */
 enum block_kind { BLOCK_FREE, BLOCK_THINKING, BLOCK_TOOL, BLOCK_OTHER };
 
 /* Blocks whose end matters. Text needs no memory. */
-struct block {
+struct content_block {
     enum block_kind kind;
     int64_t index;
     int call;             /* the sink's handle */
@@ -25,8 +25,8 @@ struct block {
     struct buf signature; /* of thinking; the pieces of another's input */
 };
 
-struct state {
-    struct block blocks[BLOCKS_OPEN_MAX];
+struct anthropic_state {
+    struct content_block blocks[BLOCKS_OPEN_MAX];
     struct buf id;
     int64_t input, created, cached, output, reasoning;
     bool begun; /* message_start was seen */
@@ -38,14 +38,15 @@ struct state {
 
 static void release(struct decoder *d)
 {
-    struct state *s = d->state;
+    struct anthropic_state *s = d->state;
 
     if (s->holds)
         wire_seal(d, s->held);
     s->holds = false;
 }
 
-static struct block *find_block(struct state *s, const struct json *ev)
+static struct content_block *find_block(struct anthropic_state *s,
+                                        const struct json *ev)
 {
     int64_t index = wire_i64(ev, "index");
 
@@ -55,7 +56,7 @@ static struct block *find_block(struct state *s, const struct json *ev)
     return NULL;
 }
 
-static void close_block(struct block *b)
+static void close_block(struct content_block *b)
 {
     b->kind = BLOCK_FREE;
     buf_clear(&b->text);
@@ -63,11 +64,11 @@ static void close_block(struct block *b)
 }
 
 /* A block that begins where one is open takes its place. */
-static struct block *open_block(struct decoder *d, const struct json *ev,
-                                enum block_kind kind)
+static struct content_block *
+open_block(struct decoder *d, const struct json *ev, enum block_kind kind)
 {
-    struct state *s = d->state;
-    struct block *b = find_block(s, ev);
+    struct anthropic_state *s = d->state;
+    struct content_block *b = find_block(s, ev);
 
     for (size_t i = 0; !b && i < BLOCKS_OPEN_MAX; i++)
         if (s->blocks[i].kind == BLOCK_FREE)
@@ -86,7 +87,8 @@ static struct block *open_block(struct decoder *d, const struct json *ev,
     return b;
 }
 
-static void give_args(struct decoder *d, struct block *b, wend_str piece)
+static void give_args(struct decoder *d, struct content_block *b,
+                      wend_str piece)
 {
     if (!piece.len)
         return;
@@ -94,7 +96,8 @@ static void give_args(struct decoder *d, struct block *b, wend_str piece)
     wire_args(d, b->call, wire_join(d, &b->join, piece));
 }
 
-static void give_thinking(struct decoder *d, struct block *b, wend_str piece)
+static void give_thinking(struct decoder *d, struct content_block *b,
+                          wend_str piece)
 {
     if (b) {
         piece = wire_join(d, &b->join, piece);
@@ -109,7 +112,7 @@ static void start_tool(struct decoder *d, const struct json *ev,
     const struct json *input = json_get(content, "input");
     wend_str id = json_str(json_get(content, "id"));
     wend_str name = json_str(json_get(content, "name"));
-    struct block *b = open_block(d, ev, BLOCK_TOOL);
+    struct content_block *b = open_block(d, ev, BLOCK_TOOL);
 
     if (!b)
         return;
@@ -122,7 +125,7 @@ static void start_tool(struct decoder *d, const struct json *ev,
 static void start_thinking(struct decoder *d, const struct json *ev,
                            const struct json *content)
 {
-    struct block *b = open_block(d, ev, BLOCK_THINKING);
+    struct content_block *b = open_block(d, ev, BLOCK_THINKING);
 
     if (!b)
         return;
@@ -145,7 +148,7 @@ static void start_redacted(struct decoder *d, const struct json *ev,
 static void start_other(struct decoder *d, const struct json *ev,
                         const struct json *content)
 {
-    struct block *b =
+    struct content_block *b =
         parts_too_deep(content) ? NULL : open_block(d, ev, BLOCK_OTHER);
 
     if (b)
@@ -184,7 +187,7 @@ static void on_block_start(struct decoder *d, const struct json *ev)
     };
     const struct json *content = json_get(ev, "content_block");
     wend_str type = json_str(json_get(content, "type"));
-    struct block *b = find_block(d->state, ev);
+    struct content_block *b = find_block(d->state, ev);
 
     release(d);
     if (b) /* its pieces must not go to the one before it */
@@ -200,7 +203,7 @@ static void on_block_delta(struct decoder *d, const struct json *ev)
 {
     const struct json *delta = json_get(ev, "delta");
     wend_str type = json_str(json_get(delta, "type"));
-    struct block *b;
+    struct content_block *b;
 
     if (str_is(type, "text_delta")) {
         wire_text(d, json_str(json_get(delta, "text")));
@@ -221,9 +224,9 @@ static void on_block_delta(struct decoder *d, const struct json *ev)
         wire_keep(d, &b->signature, json_str(json_get(delta, "signature")));
 }
 
-static void stop_tool(struct decoder *d, struct block *b)
+static void stop_tool(struct decoder *d, struct content_block *b)
 {
-    struct state *s = d->state;
+    struct anthropic_state *s = d->state;
 
     release(d);
     if (!b->any_args)
@@ -237,7 +240,7 @@ static void stop_tool(struct decoder *d, struct block *b)
     s->held = b->call;
 }
 
-static void stop_thinking(struct decoder *d, struct block *b)
+static void stop_thinking(struct decoder *d, struct content_block *b)
 {
     struct buf *item;
 
@@ -251,7 +254,7 @@ static void stop_thinking(struct decoder *d, struct block *b)
 }
 
 /* Input that came in pieces takes the place of the empty one. */
-static void stop_other(struct decoder *d, struct block *b)
+static void stop_other(struct decoder *d, struct content_block *b)
 {
     const struct json *start =
         json_parse(buf_view(&b->text), &d->scratch, NULL);
@@ -274,7 +277,7 @@ static void stop_other(struct decoder *d, struct block *b)
 
 static void on_block_stop(struct decoder *d, const struct json *ev)
 {
-    struct block *b = find_block(d->state, ev);
+    struct content_block *b = find_block(d->state, ev);
 
     if (!b)
         return;
@@ -299,7 +302,7 @@ static void read_count(const struct json *usage, const char *key, int64_t *out)
 
 static void take_usage(struct decoder *d, const struct json *usage)
 {
-    struct state *s = d->state;
+    struct anthropic_state *s = d->state;
     wend_ev_usage u = {.cost_nano = -1};
 
     if (!usage || usage->kind != JSON_OBJECT)
@@ -328,7 +331,7 @@ static void find_usage(struct decoder *d, const struct json *data)
 /* Everything but the memory of the buffers. */
 static void begin_again(struct decoder *d)
 {
-    struct state *s = d->state;
+    struct anthropic_state *s = d->state;
 
     for (size_t i = 0; i < BLOCKS_OPEN_MAX; i++)
         close_block(&s->blocks[i]);
@@ -345,7 +348,7 @@ static void begin_again(struct decoder *d)
  * piece, or put a new message into an unfinished one. */
 static void on_message_start(struct decoder *d, const struct json *ev)
 {
-    struct state *s = d->state;
+    struct anthropic_state *s = d->state;
     const struct json *message = json_get(ev, "message");
     wend_str id = json_str(json_get(message, "id"));
 
@@ -429,7 +432,7 @@ static void anthropic_whole(struct decoder *d, const struct json *body)
 
 static void anthropic_free(struct decoder *d)
 {
-    struct state *s = d->state;
+    struct anthropic_state *s = d->state;
 
     for (size_t i = 0; i < BLOCKS_OPEN_MAX; i++) {
         buf_free(&s->blocks[i].text);
@@ -459,7 +462,7 @@ const struct codec codec_anthropic = {
     .path = put_path,
     .request = anthropic_request,
     .output_tokens = anthropic_output_tokens,
-    .state_size = sizeof(struct state),
+    .state_size = sizeof(struct anthropic_state),
     .reasons = reasons,
     .usage = find_usage,
     .events = events,

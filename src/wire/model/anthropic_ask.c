@@ -23,7 +23,7 @@ enum { OUTPUT_TOKENS_DEFAULT = 8192 }; /* the API wants a number, always */
 #define CACHE_MARK ",\"cache_control\":{\"type\":\"ephemeral\"}"
 
 /* The newest message with a mark, and whether a user's message is open. */
-struct marks {
+struct cache_marks {
     const struct msg *last;
     bool in_user;
 };
@@ -127,7 +127,7 @@ static void put_part(struct request_writer *w, const struct msg *m,
  * changes, so none does. */
 static void put_assistant(struct request_writer *w, const struct msg *m)
 {
-    struct marks *marks = w->own;
+    struct cache_marks *marks = w->own;
     struct buf *b = w->out;
     size_t begin = b->len, end = begin;
     struct parts parts;
@@ -165,7 +165,7 @@ static bool makes_user_block(const struct msg *m)
 /* Results and what the user says after them are one message. */
 static void open_user(struct request_writer *w)
 {
-    struct marks *marks = w->own;
+    struct cache_marks *marks = w->own;
 
     json_key(w->out, NULL);
     if (!marks->in_user)
@@ -175,7 +175,7 @@ static void open_user(struct request_writer *w)
 
 static const char *mark_of(const struct request_writer *w, const struct msg *m)
 {
-    const struct marks *marks = w->own;
+    const struct cache_marks *marks = w->own;
 
     return m == marks->last ? CACHE_MARK : "";
 }
@@ -301,7 +301,7 @@ int64_t anthropic_output_tokens(wend_str model, enum effort effort)
 static void put_head(struct request_writer *w)
 {
     const struct config *config = w->config;
-    struct marks *marks = w->own;
+    struct cache_marks *marks = w->own;
     struct thinking t = {config->effort,
                          config->effort && is_adaptive(w->q->model), 0};
     int64_t max_tokens = w->q->max_tokens;
@@ -330,7 +330,7 @@ static void put_head(struct request_writer *w)
 
 static void put_tail(struct request_writer *w)
 {
-    const struct marks *marks = w->own;
+    const struct cache_marks *marks = w->own;
 
     buf_cstr(w->out, marks->in_user ? "]}]}" : "]}");
 }
@@ -342,7 +342,7 @@ static const struct request_form form = {
     .result = put_result,
     .tail = put_tail,
     .tool = put_tool,
-    .own_size = sizeof(struct marks),
+    .own_size = sizeof(struct cache_marks),
 };
 
 void anthropic_request(const struct wire_ask *q, struct buf *out)

@@ -238,6 +238,7 @@ static void dispatch(struct decoder *d, wend_str name, const struct json *data)
     const struct wire_event *e = d->codec->events;
     wend_str type = json_str(json_get(data, "type"));
 
+    assert(e);
     if (!type.len)
         type = name;
     while (e->type && !str_is(type, e->type))
@@ -489,6 +490,7 @@ void wire_args(struct decoder *d, int call, wend_str piece)
 
 void wire_seal(struct decoder *d, int call)
 {
+    assert(d->sealed_count < d->calls_count);
     d->sealed_count++;
     d->sink->seal(d->sink->ctx, call);
 }

@@ -15,7 +15,7 @@
 enum { WORD_MAX = 64, WORDS_MAX = 512 };
 
 /* The call that streams. */
-struct state {
+struct gemini_state {
     bool open;
     int call; /* the sink's handle */
     size_t call_text_len, call_index;
@@ -60,7 +60,7 @@ static void give_args(struct decoder *d, int call)
 /* The streamed call is complete. */
 static void close_call(struct decoder *d)
 {
-    struct state *s = d->state;
+    struct gemini_state *s = d->state;
 
     if (!s->open)
         return;
@@ -76,7 +76,7 @@ static void close_call(struct decoder *d)
 
 static void open_call(struct decoder *d, wend_str id, wend_str name)
 {
-    struct state *s = d->state;
+    struct gemini_state *s = d->state;
 
     buf_clear(&s->call_id);
     buf_clear(&s->signature);
@@ -117,7 +117,7 @@ static void whole_call(struct decoder *d, const struct json *call,
 static void take_call(struct decoder *d, const struct json *call,
                       wend_str signature)
 {
-    struct state *s = d->state;
+    struct gemini_state *s = d->state;
     const struct json *pieces = json_get(call, "partialArgs");
     const struct json *args = json_get(call, "args");
     wend_str name = json_str(json_get(call, "name"));
@@ -234,7 +234,7 @@ static const struct wire_reason reasons[] = {
 
 static void take_reason(struct decoder *d, const struct json *candidate)
 {
-    struct state *s = d->state;
+    struct gemini_state *s = d->state;
     wend_str word = json_str(json_get(candidate, "finishReason"));
     wend_str message = json_str(json_get(candidate, "finishMessage"));
     const char *reason;
@@ -302,7 +302,7 @@ static void gemini_whole(struct decoder *d, const struct json *body)
 
 static void gemini_free(struct decoder *d)
 {
-    struct state *s = d->state;
+    struct gemini_state *s = d->state;
 
     buf_free(&s->call_id);
     buf_free(&s->signature);
@@ -317,7 +317,7 @@ const struct codec codec_gemini = {
     .base_url = "https://generativelanguage.googleapis.com/v1beta",
     .path = gemini_path,
     .request = gemini_request,
-    .state_size = sizeof(struct state),
+    .state_size = sizeof(struct gemini_state),
     .reasons = reasons,
     .usage = find_usage,
     .event = gemini_event,

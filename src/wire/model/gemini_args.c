@@ -26,7 +26,7 @@ struct arg {
 };
 
 /* One step of a path. */
-struct step {
+struct args_step {
     bool index;
     size_t number;
     wend_str name;
@@ -89,7 +89,7 @@ static struct arg *element(struct args *a, struct arg *parent, size_t number)
 }
 
 static struct arg *descend(struct args *a, struct arg *at,
-                           const struct step *step)
+                           const struct args_step *step)
 {
     enum json_kind kind = step->index ? JSON_ARRAY : JSON_OBJECT;
 
@@ -105,7 +105,7 @@ static struct arg *descend(struct args *a, struct arg *at,
 
 /* ---- Paths --------------------------------------------------------------- */
 
-static bool step_number(wend_str *path, struct step *out)
+static bool step_number(wend_str *path, struct args_step *out)
 {
     size_t i = 1;
 
@@ -123,7 +123,7 @@ static bool step_number(wend_str *path, struct step *out)
 
 /* ['name'] or ["name"], without escapes: no server has been seen to need
  * them. */
-static bool step_quoted(wend_str *path, struct step *out)
+static bool step_quoted(wend_str *path, struct args_step *out)
 {
     const char *from = path->ptr + 2, *end = path->ptr + path->len;
     const char *to = memchr(from, path->ptr[1], (size_t)(end - from));
@@ -136,7 +136,7 @@ static bool step_quoted(wend_str *path, struct step *out)
     return true;
 }
 
-static bool step_name(wend_str *path, struct step *out)
+static bool step_name(wend_str *path, struct args_step *out)
 {
     size_t i = 1;
 
@@ -149,7 +149,7 @@ static bool step_name(wend_str *path, struct step *out)
     return true;
 }
 
-static bool next_step(wend_str *path, struct step *out)
+static bool next_step(wend_str *path, struct args_step *out)
 {
     memset(out, 0, sizeof *out);
     if (path->ptr[0] == '.')
@@ -164,7 +164,7 @@ static bool next_step(wend_str *path, struct step *out)
 static struct arg *place(struct args *a, wend_str path)
 {
     struct arg *at = a->root;
-    struct step step;
+    struct args_step step;
 
     if (!str_starts(path, "$")) {
         a->broken = true;

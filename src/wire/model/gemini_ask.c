@@ -16,7 +16,7 @@ enum { PRO_THINK_TOKENS_MIN = 128 }; /* 2.5 Pro always thinks */
 
 #define NO_SIGNATURE "skip_thought_signature_validator"
 
-struct asked {
+struct gemini_asked {
     int generation; /* of the model */
     /* The calls of the newest assistant message, and the ids that the server
      * gave them: an id that we made up must not be sent. */
@@ -98,7 +98,7 @@ static void put_call(const struct request_writer *w, const struct call *c,
 static void put_item(struct request_writer *w, const struct part *p,
                      size_t call)
 {
-    struct asked *asked = w->own;
+    struct gemini_asked *asked = w->own;
     wend_str signature = json_str(json_get(p->item, "signature"));
     wend_str thought = json_str(json_get(p->item, "thought"));
     wend_str id = json_str(json_get(p->item, "id"));
@@ -123,7 +123,7 @@ static void put_item(struct request_writer *w, const struct part *p,
 static void put_part(struct request_writer *w, const struct part *p,
                      size_t call, bool foreign)
 {
-    const struct asked *asked = w->own;
+    const struct gemini_asked *asked = w->own;
     bool first = asked->generation >= 3 && foreign && !call;
 
     switch (p->kind) {
@@ -138,7 +138,7 @@ static void put_part(struct request_writer *w, const struct part *p,
 
 static void put_model(struct request_writer *w, const struct msg *m)
 {
-    struct asked *asked = w->own;
+    struct gemini_asked *asked = w->own;
     size_t begin = w->out->len, first, call;
     struct parts parts;
     struct part part;
@@ -167,7 +167,7 @@ static void put_model(struct request_writer *w, const struct msg *m)
         buf_cstr(w->out, "]}");
 }
 
-static wend_str id_given(const struct asked *a, wend_str call)
+static wend_str id_given(const struct gemini_asked *a, wend_str call)
 {
     for (size_t i = 0; a->ids && i < a->count; i++)
         if (str_eq(a->calls[i]->id, call))
@@ -285,7 +285,7 @@ static void put_options(struct buf *b, const struct wire_ask *q, int gen,
  * told of the schema in words. */
 static void put_head(struct request_writer *w)
 {
-    struct asked *asked = w->own;
+    struct gemini_asked *asked = w->own;
     int gen = asked->generation = generation(w->q->model);
     bool words = w->config->tools_count && gen && gen < 3;
     struct buf *b = w->out;
@@ -314,7 +314,7 @@ static const struct request_form form = {
     .result = put_result,
     .tail = put_tail,
     .tool = put_tool,
-    .own_size = sizeof(struct asked),
+    .own_size = sizeof(struct gemini_asked),
 };
 
 void gemini_request(const struct wire_ask *q, struct buf *out)

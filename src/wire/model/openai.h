@@ -29,7 +29,7 @@ void calls_free(struct calls *cs, const struct mem *m);
 
 /* Entries of reasoning_details, put together from their fragments. */
 struct details {
-    struct detail *list;
+    struct thinking_detail *list;
     size_t count, cap;
 };
 

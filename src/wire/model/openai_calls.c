@@ -6,6 +6,9 @@
  * begins or the answer ends, and never while its arguments are cut off.
  */
 #include "wire/model/openai.h"
+
+#include <assert.h>
+
 #include "wire/model/parts.h"
 
 #include "base/ascii.h"
@@ -13,7 +16,7 @@
 #include "base/limits.h"
 
 /* How far the arguments of a call have come. */
-struct scan {
+struct args_scan {
     int depth;
     bool string, escape; /* inside one */
     bool whole;          /* one object or list, and nothing after it */
@@ -26,14 +29,14 @@ struct slot {
     int handle; /* -1: not told yet, its name is missing */
     struct buf id, name;
     struct buf held; /* arguments that came before the name */
-    struct scan scan;
+    struct args_scan scan;
     struct join join;
     bool sealed;
 };
 
 /* ---- Arguments ----------------------------------------------------------- */
 
-static void scan_outside(struct scan *s, char c)
+static void scan_outside(struct args_scan *s, char c)
 {
     if (is_space(c))
         return;
@@ -49,7 +52,7 @@ static void scan_outside(struct scan *s, char c)
         s->whole = !s->junk;
 }
 
-static void scan_add(struct scan *s, wend_str piece)
+static void scan_add(struct args_scan *s, wend_str piece)
 {
     uint64_t seen = 0;
 
@@ -76,6 +79,7 @@ static void seal(struct decoder *d, struct slot *slot)
 {
     if (slot->sealed || slot->handle < 0)
         return;
+    assert(!slot->held.len); /* told when the call was */
     wire_args(d, slot->handle, join_rest(&slot->join));
     slot->sealed = true;
     wire_seal(d, slot->handle);

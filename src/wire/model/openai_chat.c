@@ -6,7 +6,7 @@
  */
 #include "wire/model/openai.h"
 
-struct state {
+struct chat_state {
     struct calls calls;
     bool thinking_back; /* servers that send reasoning_content want it again */
     struct details details;
@@ -36,7 +36,7 @@ static void on_content(struct decoder *d, const struct json *content)
 
 static void on_details(struct decoder *d, const struct json *list, bool show)
 {
-    struct state *st = d->state;
+    struct chat_state *st = d->state;
 
     for (const struct json *f = json_items(list); f; f = f->next) {
         if (show)
@@ -51,7 +51,7 @@ static void on_details(struct decoder *d, const struct json *list, bool show)
 /* The same thinking may stand in up to three places: the first counts. */
 static void on_thinking(struct decoder *d, const struct json *delta)
 {
-    struct state *st = d->state;
+    struct chat_state *st = d->state;
     wend_str content = json_str(json_get(delta, "reasoning_content"));
     wend_str said =
         content.len ? content : json_str(json_get(delta, "reasoning"));
@@ -160,7 +160,7 @@ static bool is_cut(const char *finish)
 /* Complete, and so are its calls; unless it was cut. */
 static void close_calls(struct decoder *d)
 {
-    struct state *st = d->state;
+    struct chat_state *st = d->state;
 
     calls_close(&st->calls, d, is_cut(d->reason));
 }
@@ -193,7 +193,7 @@ static void look_for_another(struct decoder *d, const struct json *data,
 
 static void on_choice(struct decoder *d, const struct json *choice)
 {
-    struct state *st = d->state;
+    struct chat_state *st = d->state;
     const struct json *delta = json_get(choice, "delta"), *call, *old;
     wend_str finish = json_str(json_get(choice, "finish_reason"));
 
@@ -242,7 +242,7 @@ static void on_whole(struct decoder *d, const struct json *body)
 
 static void on_end(struct decoder *d)
 {
-    struct state *st = d->state;
+    struct chat_state *st = d->state;
 
     close_calls(d);
     if (d->failed)
@@ -259,7 +259,7 @@ static void on_end(struct decoder *d)
 
 static void on_free(struct decoder *d)
 {
-    struct state *st = d->state;
+    struct chat_state *st = d->state;
 
     calls_free(&st->calls, d->mem);
     details_free(&st->details, d->mem);
@@ -280,7 +280,7 @@ const struct codec codec_openai = {
     .base_url = "https://api.openai.com/v1",
     .path = put_path,
     .request = openai_request,
-    .state_size = sizeof(struct state),
+    .state_size = sizeof(struct chat_state),
     .reasons = reasons,
     .usage = find_usage,
     .event = on_event,

@@ -7,7 +7,7 @@
  */
 #include "wire/model/openai.h"
 
-struct detail {
+struct thinking_detail {
     int64_t index;
     struct buf type;
     const char *text_key; /* which member grows; NULL: none yet */
@@ -56,7 +56,7 @@ static const struct json *parse_rest(const struct buf *rest, struct arena *a)
 }
 
 /* Fragments mostly repeat themselves: then nothing is to do. */
-static void merge(struct detail *d, const struct json *fragment,
+static void merge(struct thinking_detail *d, const struct json *fragment,
                   struct arena *scratch)
 {
     struct buf said = {.mem = d->rest.mem}, merged = {.mem = d->rest.mem};
@@ -84,15 +84,17 @@ done:
 }
 
 /* Encrypted entries come whole; others continue while type and index stay. */
-static bool goes_on(const struct detail *d, wend_str type, int64_t index)
+static bool goes_on(const struct thinking_detail *d, wend_str type,
+                    int64_t index)
 {
     return str_eq(buf_view(&d->type), type) && d->index == index &&
            !str_is(type, "reasoning.encrypted");
 }
 
-static struct detail *add(struct details *ds, const struct mem *m)
+static struct thinking_detail *add(struct details *ds, const struct mem *m)
 {
-    struct detail *d = mem_more(m, ds->list, ds->count, &ds->cap, sizeof *d);
+    struct thinking_detail *d =
+        mem_more(m, ds->list, ds->count, &ds->cap, sizeof *d);
 
     if (!d)
         return NULL;
@@ -117,7 +119,7 @@ bool details_add(struct details *ds, struct decoder *d,
 {
     wend_str type = json_str(json_get(fragment, "type"));
     int64_t index = wire_i64(fragment, "index");
-    struct detail *e = ds->count ? &ds->list[ds->count - 1] : NULL;
+    struct thinking_detail *e = ds->count ? &ds->list[ds->count - 1] : NULL;
 
     if (fragment->kind != JSON_OBJECT || !fragment->count)
         return true;
@@ -144,7 +146,7 @@ bool details_tell(struct details *ds, struct decoder *d)
 
     b->mem = d->mem;
     for (size_t i = 0; i < ds->count && !b->failed; i++) {
-        struct detail *e = &ds->list[i];
+        struct thinking_detail *e = &ds->list[i];
 
         buf_str(&e->text, join_rest(&e->join));
         buf_clear(b);

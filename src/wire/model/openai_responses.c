@@ -13,7 +13,7 @@
 enum { ITEMS_MAX = 4 * CALLS_MAX };
 
 /* One of the answer's output items. */
-struct item {
+struct output_item {
     int64_t index;
     int call;                  /* the sink's handle; -1: none */
     bool any_text, any_args;   /* some was told */
@@ -22,17 +22,17 @@ struct item {
     struct join args;
 };
 
-struct state {
-    struct item *items;
+struct responses_state {
+    struct output_item *items;
     size_t items_count, items_cap;
     struct buf call_id; /* of the newest call */
     bool refused, begun;
 };
 
-static struct item *item_new(struct decoder *d, int64_t index)
+static struct output_item *item_new(struct decoder *d, int64_t index)
 {
-    struct state *s = d->state;
-    struct item *it;
+    struct responses_state *s = d->state;
+    struct output_item *it;
 
     if (s->items_count == ITEMS_MAX) {
         wire_fail_fmt(d, "service", "more than %d output items", ITEMS_MAX);
@@ -45,15 +45,15 @@ static struct item *item_new(struct decoder *d, int64_t index)
     }
     s->items = it;
     it = &s->items[s->items_count++];
-    *it = (struct item){.index = index, .call = -1};
+    *it = (struct output_item){.index = index, .call = -1};
     return it;
 }
 
 /* The item of an event, made if it is new; NULL: out of memory. The newest
  * one is meant nearly always. */
-static struct item *item_of(struct decoder *d, int64_t index)
+static struct output_item *item_of(struct decoder *d, int64_t index)
 {
-    struct state *s = d->state;
+    struct responses_state *s = d->state;
 
     for (size_t i = s->items_count; i; i--)
         if (s->items[i - 1].index == index)
@@ -62,9 +62,9 @@ static struct item *item_of(struct decoder *d, int64_t index)
 }
 
 /* Without an index the newest item is meant. */
-static struct item *item_in(struct decoder *d, const struct json *ev)
+static struct output_item *item_in(struct decoder *d, const struct json *ev)
 {
-    struct state *s = d->state;
+    struct responses_state *s = d->state;
     int64_t index = s->items_count ? s->items[s->items_count - 1].index : 0;
 
     json_i64(json_get(ev, "output_index"), &index);
@@ -73,11 +73,11 @@ static struct item *item_in(struct decoder *d, const struct json *ev)
 
 /* Some gateways number nothing, or all alike: what begins after the end, or
  * has the id of another call, is another item. */
-static struct item *item_at(struct decoder *d, const struct json *ev,
-                            bool begins)
+static struct output_item *item_at(struct decoder *d, const struct json *ev,
+                                   bool begins)
 {
-    struct state *s = d->state;
-    struct item *it = item_in(d, ev);
+    struct responses_state *s = d->state;
+    struct output_item *it = item_in(d, ev);
     wend_str id = json_str(json_get(json_get(ev, "item"), "call_id"));
 
     if (!it || !it->done ||
@@ -88,7 +88,7 @@ static struct item *item_at(struct decoder *d, const struct json *ev,
 
 /* ---- Pieces -------------------------------------------------------------- */
 
-static void give_text(struct decoder *d, struct item *it, wend_str piece)
+static void give_text(struct decoder *d, struct output_item *it, wend_str piece)
 {
     if (!it || it->done || !piece.len)
         return;
@@ -96,7 +96,8 @@ static void give_text(struct decoder *d, struct item *it, wend_str piece)
     wire_text(d, piece);
 }
 
-static void give_thinking(struct decoder *d, struct item *it, wend_str piece)
+static void give_thinking(struct decoder *d, struct output_item *it,
+                          wend_str piece)
 {
     if (!it || it->done || !piece.len)
         return;
@@ -104,7 +105,7 @@ static void give_thinking(struct decoder *d, struct item *it, wend_str piece)
     wire_thinking(d, piece);
 }
 
-static void give_args(struct decoder *d, struct item *it, wend_str piece)
+static void give_args(struct decoder *d, struct output_item *it, wend_str piece)
 {
     if (!it || it->done || !it->opened || !piece.len)
         return;
@@ -114,10 +115,10 @@ static void give_args(struct decoder *d, struct item *it, wend_str piece)
         wire_args(d, it->call, piece);
 }
 
-static void open_call(struct decoder *d, struct item *it,
+static void open_call(struct decoder *d, struct output_item *it,
                       const struct json *item)
 {
-    struct state *s = d->state;
+    struct responses_state *s = d->state;
     wend_str id = json_str(json_get(item, "call_id"));
 
     if (it->opened)
@@ -130,10 +131,10 @@ static void open_call(struct decoder *d, struct item *it,
 
 /* ---- Items that are complete --------------------------------------------- */
 
-static void finish_message(struct decoder *d, struct item *it,
+static void finish_message(struct decoder *d, struct output_item *it,
                            const struct json *item)
 {
-    struct state *s = d->state;
+    struct responses_state *s = d->state;
     const struct json *c = json_items(json_get(item, "content"));
     bool streamed = it->any_text;
 
@@ -147,7 +148,7 @@ static void finish_message(struct decoder *d, struct item *it,
 }
 
 /* An incomplete one was cut: its arguments are not what was meant. */
-static void finish_call(struct decoder *d, struct item *it,
+static void finish_call(struct decoder *d, struct output_item *it,
                         const struct json *item)
 {
     open_call(d, it, item);
@@ -160,7 +161,7 @@ static void finish_call(struct decoder *d, struct item *it,
     wire_seal(d, it->call);
 }
 
-static void think_parts(struct decoder *d, struct item *it,
+static void think_parts(struct decoder *d, struct output_item *it,
                         const struct json *list)
 {
     for (const struct json *c = json_items(list); c; c = c->next) {
@@ -174,7 +175,7 @@ static void think_parts(struct decoder *d, struct item *it,
 
 /* Nothing is stored at the server, so only what carries its content can go
  * back. Members that are null are not taken back. */
-static void finish_reasoning(struct decoder *d, struct item *it,
+static void finish_reasoning(struct decoder *d, struct output_item *it,
                              const struct json *item)
 {
     struct buf *b;
@@ -195,12 +196,13 @@ static void finish_reasoning(struct decoder *d, struct item *it,
     parts_item_end(d);
 }
 
-static void finish_item(struct decoder *d, struct item *it,
+static void finish_item(struct decoder *d, struct output_item *it,
                         const struct json *item)
 {
     static const struct {
         const char *type;
-        void (*fn)(struct decoder *d, struct item *it, const struct json *item);
+        void (*fn)(struct decoder *d, struct output_item *it,
+                   const struct json *item);
     } kinds[] = {
         {"message", finish_message},
         {"function_call", finish_call},
@@ -220,7 +222,7 @@ static void finish_item(struct decoder *d, struct item *it,
 
 static void on_created(struct decoder *d, const struct json *ev)
 {
-    struct state *s = d->state;
+    struct responses_state *s = d->state;
 
     (void)ev;
     if (s->begun)
@@ -235,7 +237,7 @@ static void on_text_delta(struct decoder *d, const struct json *ev)
 
 static void on_text_done(struct decoder *d, const struct json *ev)
 {
-    struct item *it = item_in(d, ev);
+    struct output_item *it = item_in(d, ev);
 
     if (it && !it->any_text)
         give_text(d, it, json_str(json_get(ev, "text")));
@@ -243,7 +245,7 @@ static void on_text_done(struct decoder *d, const struct json *ev)
 
 static void on_refusal_delta(struct decoder *d, const struct json *ev)
 {
-    struct state *s = d->state;
+    struct responses_state *s = d->state;
 
     s->refused = true;
     on_text_delta(d, ev);
@@ -256,7 +258,7 @@ static void on_args_delta(struct decoder *d, const struct json *ev)
 
 static void on_args_done(struct decoder *d, const struct json *ev)
 {
-    struct item *it = item_in(d, ev);
+    struct output_item *it = item_in(d, ev);
 
     if (it && !it->any_args)
         give_args(d, it, json_str(json_get(ev, "arguments")));
@@ -270,7 +272,7 @@ static void on_thinking_delta(struct decoder *d, const struct json *ev)
 /* Parts of a summary are paragraphs. */
 static void on_summary_part(struct decoder *d, const struct json *ev)
 {
-    struct item *it = item_in(d, ev);
+    struct output_item *it = item_in(d, ev);
 
     if (it && it->any_thinking)
         give_thinking(d, it, STR("\n\n"));
@@ -279,7 +281,7 @@ static void on_summary_part(struct decoder *d, const struct json *ev)
 static void on_item_added(struct decoder *d, const struct json *ev)
 {
     const struct json *item = json_get(ev, "item");
-    struct item *it = item_at(d, ev, true);
+    struct output_item *it = item_at(d, ev, true);
 
     if (!it || !str_is(json_str(json_get(item, "type")), "function_call"))
         return;
@@ -321,7 +323,7 @@ static void find_usage(struct decoder *d, const struct json *data)
 /* If nothing came before it, the answer is all in here. */
 static void take_output(struct decoder *d, const struct json *response)
 {
-    const struct state *s = d->state;
+    const struct responses_state *s = d->state;
     const struct json *i = json_items(json_get(response, "output"));
     int64_t index = 0;
 
@@ -399,7 +401,7 @@ static const struct wire_event events[] = {
 
 static void responses_end(struct decoder *d)
 {
-    const struct state *s = d->state;
+    const struct responses_state *s = d->state;
 
     if (s->refused && !d->calls_count && !strcmp(d->reason, "stop"))
         d->reason = "content_filter";
@@ -421,7 +423,7 @@ static void responses_whole(struct decoder *d, const struct json *body)
 
 static void responses_free(struct decoder *d)
 {
-    struct state *s = d->state;
+    struct responses_state *s = d->state;
 
     mem_free(d->mem, s->items);
     buf_free(&s->call_id);
@@ -441,7 +443,7 @@ const struct codec codec_responses = {
     .base_url = "https://api.openai.com/v1",
     .path = put_path,
     .request = responses_request,
-    .state_size = sizeof(struct state),
+    .state_size = sizeof(struct responses_state),
     .usage = find_usage,
     .events = events,
     .whole = responses_whole,

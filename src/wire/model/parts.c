@@ -6,6 +6,8 @@
  */
 #include "wire/model/parts.h"
 
+#include <assert.h>
+
 #include "base/ascii.h"
 #include "base/utf8.h"
 
@@ -86,6 +88,7 @@ struct part parts_next(struct parts *p)
 
 bool parts_left(const struct parts *p)
 {
+    assert(p->call_at <= p->calls_count);
     return p->text.len || p->call_at < p->calls_count;
 }
 
@@ -105,6 +108,7 @@ struct buf *parts_item_here(struct decoder *d)
 
 void parts_item_end(struct decoder *d)
 {
+    assert(d->item.failed || d->item.len);
     json_close(&d->item, '}');
     if (d->item.failed)
         wire_fail_nomem(d);

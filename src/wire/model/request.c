@@ -3,6 +3,7 @@
  */
 #include "wire/model/request.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "wire/model/name.h"
@@ -152,6 +153,7 @@ void request_put_calls(struct request_writer *w, const struct msg *m)
     size_t count;
     const struct call **calls;
 
+    assert(w->form->call);
     if (!m->calls)
         return;
     calls = wire_calls(m, &w->arena, &count);
