@@ -348,12 +348,3 @@ int path_open(int root_fd, wend_str path, int flags, mode_t mode,
         path_explain(err, root_fd, &r, path, -fd);
     return fd < 0 ? -1 : fd;
 }
-
-bool path_supported(void)
-{
-    int fd = path_beneath(AT_FDCWD, ".", O_PATH | O_DIRECTORY, 0);
-
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0;
-}

@@ -2,6 +2,7 @@
  * fuzz_tape.c - any bytes as a recording: read to a clear end; the first
  * difference of any two requests is told in valid UTF-8.
  */
+#include "base/header.h"
 #include "lib/model/tape.h"
 
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static void read_response(wend_str rest)
         return;
     }
     must(status >= 0 && status < 1000);
-    tape_header(headers, "content-type");
+    header_value(headers, "content-type");
     while ((got = tape_take(&rest, &item)) == TAPE_CHUNK)
         must(item.at_us >= 0 && item.bytes.ptr + item.bytes.len < end);
     must(got != TAPE_END || !rest.len);

@@ -64,7 +64,7 @@ static inline void fuzz_request(const struct codec *c, wend_str opaque)
     talk_result(&k, "c1", "now", "1");
     talk_result(&k, "c2", "now", "2");
     q = ask_of(&k);
-    c->request(&q, &out);
+    codec_request(c, &q, &out);
     fuzz_must(!out.failed && ask_is_canonical(buf_view(&out)), "request", NULL);
     buf_free(&out);
     talk_free(&k);

@@ -483,7 +483,7 @@ static void encode(struct http_session *s, struct wire_ask *q)
     s->sent_end = 0;
     s->sent_config = q->turn->config;
     s->sent_last = q->turn->history;
-    s->driver->codec->request(q, b);
+    codec_request(s->driver->codec, q, b);
     if (b->failed)
         s->sent_end = 0;
 }
@@ -518,7 +518,7 @@ static wend_status begin(struct http_session *s, const struct turn *t,
     };
 
     buf_cstr(&s->bufs[URL], d->base_url);
-    d->codec->path(&q, &s->bufs[URL]);
+    codec_path(d->codec, d->model, &s->bufs[URL]);
     if (d->query)
         put_query(&s->bufs[URL], d->query);
     encode(s, &q);

@@ -114,11 +114,10 @@ void tape_put_chunk(struct buf *out, int64_t at_us, wend_str bytes);
 void tape_put_end(struct buf *out, int64_t at_us, enum fetch_end how,
                   wend_str message);
 
-/* Takes the head off *rest; its headers stay as text, see tape_header. False
+/* Takes the head off *rest; its headers stay as text, see header_value. False
  * with *got = TAPE_CUT or TAPE_BAD. Status 0: none came. */
 bool tape_take_head(wend_str *rest, int *status, wend_str *headers,
                     enum tape_got *got);
-wend_str tape_header(wend_str headers, const char *name);
 enum tape_got tape_take(wend_str *rest, struct tape_item *out);
 
 /* ---- tape_diff.c --------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "base/fail.h"
+#include "base/header.h"
 #include "host/file.h"
 #include "lib/model/tape.h"
 
@@ -116,7 +117,7 @@ static struct tape_player *player_of(const struct transfer *t)
 
 static wend_str header(const struct transfer *t, const char *name)
 {
-    return tape_header(player_of(t)->headers, name);
+    return header_value(player_of(t)->headers, name);
 }
 
 static void resume(struct transfer *t)

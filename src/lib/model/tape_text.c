@@ -169,11 +169,6 @@ bool tape_take_head(wend_str *rest, int *status, wend_str *headers,
     return true;
 }
 
-wend_str tape_header(wend_str headers, const char *name)
-{
-    return header_value(headers, name);
-}
-
 enum tape_got tape_take(wend_str *rest, struct tape_item *out)
 {
     wend_str line, word, at;

@@ -446,12 +446,6 @@ static const char *const anthropic_headers[] = {
     NULL,
 };
 
-static void put_path(const struct wire_ask *q, struct buf *out)
-{
-    (void)q;
-    buf_cstr(out, "/messages");
-}
-
 const struct codec codec_anthropic = {
     .name = "anthropic",
     .framing = SSE_EVENTS,
@@ -459,8 +453,8 @@ const struct codec codec_anthropic = {
     .headers = anthropic_headers,
     .key_env = "ANTHROPIC_API_KEY",
     .base_url = "https://api.anthropic.com/v1",
-    .path = put_path,
-    .request = anthropic_request,
+    .path = "/messages",
+    .request = &anthropic_form,
     .output_tokens = anthropic_output_tokens,
     .state_size = sizeof(struct anthropic_state),
     .reasons = reasons,

@@ -335,7 +335,7 @@ static void put_tail(struct request_writer *w)
     buf_cstr(w->out, marks->in_user ? "]}]}" : "]}");
 }
 
-static const struct request_form form = {
+const struct request_form anthropic_form = {
     .head = put_head,
     .said = put_said,
     .assistant = put_assistant,
@@ -344,8 +344,3 @@ static const struct request_form form = {
     .tool = put_tool,
     .own_size = sizeof(struct cache_marks),
 };
-
-void anthropic_request(const struct wire_ask *q, struct buf *out)
-{
-    request_write(&form, q, out);
-}

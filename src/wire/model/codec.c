@@ -8,6 +8,7 @@
 
 #include <assert.h>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "wire/model/failure.h"
 
@@ -374,6 +375,31 @@ const struct codec *codec_find(wend_str name)
         if (str_is(name, codecs[i]->name))
             return codecs[i];
     return NULL;
+}
+
+void codec_path(const struct codec *c, wend_str model, struct buf *out)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    const char *place = strchr(c->path, '%');
+
+    if (!place) {
+        buf_cstr(out, c->path);
+        return;
+    }
+    buf_add(out, c->path, (size_t)(place - c->path));
+    for (size_t i = 0; i < model.len; i++) {
+        unsigned char b = (unsigned char)model.ptr[i];
+
+        if (is_letter((char)b) || is_digit((char)b) ||
+            (b && strchr("-._~", b))) {
+            buf_char(out, (char)b);
+        } else {
+            buf_char(out, '%');
+            buf_char(out, digits[b >> 4]);
+            buf_char(out, digits[b & 15]);
+        }
+    }
+    buf_cstr(out, place + 2);
 }
 
 bool provider_at(size_t i, struct provider *out)

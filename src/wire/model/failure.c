@@ -437,13 +437,6 @@ void failure_said_text(struct buf *out, const struct failure_said *said)
     }
 }
 
-wend_str failure_code(wend_str word, int status)
-{
-    struct failure_said said = {.word = {word}, .status = status};
-
-    return failure_said_code(&said);
-}
-
 void failure_of(int status, wend_str body, const struct failure_headers *h,
                 int64_t now_us, struct arena *a, struct failure *out)
 {

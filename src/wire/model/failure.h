@@ -32,9 +32,6 @@ struct failure {
 /* now_us: to read a date. */
 void failure_of(int status, wend_str body, const struct failure_headers *h,
                 int64_t now_us, struct arena *a, struct failure *out);
-/* The code for an error's `type` or `code` word, e.g. overloaded_error; the
- * status decides about words that nobody knows. */
-wend_str failure_code(wend_str word, int status);
 
 /* ---- For codecs ---------------------------------------------------------- */
 

@@ -307,7 +307,7 @@ static void put_tail(struct request_writer *w)
     buf_cstr(w->out, "]}");
 }
 
-static const struct request_form form = {
+const struct request_form gemini_form = {
     .head = put_head,
     .said = put_said,
     .assistant = put_model,
@@ -316,28 +316,3 @@ static const struct request_form form = {
     .tool = put_tool,
     .own_size = sizeof(struct gemini_asked),
 };
-
-void gemini_request(const struct wire_ask *q, struct buf *out)
-{
-    request_write(&form, q, out);
-}
-
-void gemini_path(const struct wire_ask *q, struct buf *out)
-{
-    static const char digits[] = "0123456789ABCDEF";
-
-    buf_cstr(out, "/models/");
-    for (size_t i = 0; i < q->model.len; i++) {
-        unsigned char c = (unsigned char)q->model.ptr[i];
-
-        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-            (c >= '0' && c <= '9') || (c && strchr("-._~", c))) {
-            buf_char(out, (char)c);
-        } else {
-            buf_char(out, '%');
-            buf_char(out, digits[c >> 4]);
-            buf_char(out, digits[c & 15]);
-        }
-    }
-    buf_cstr(out, ":streamGenerateContent?alt=sse");
-}

@@ -79,7 +79,7 @@ struct decoder {
     bool own;            /* ... in this API: the codec sets it */
     bool shown;          /* text, thinking or a call was told */
     bool finished;       /* a finish reason or an end mark was seen */
-    bool done;           /* an end mark was: what comes after it is ignored */
+    bool done;           /* an end mark was seen: the rest is ignored */
     bool failed;         /* sink->fail was called, or out of memory */
     bool nomem;
     bool cut;                          /* the input broke off */
@@ -108,11 +108,8 @@ struct codec {
     const char *const *headers; /* more of them, NULL at the end; or NULL */
     const char *key_env;        /* where the key is looked for */
     const char *base_url;       /* default; no slash at the end */
-    /* Appends what follows the base URL. */
-    void (*path)(const struct wire_ask *q, struct buf *out);
-    /* Appends the request body: canonical JSON, tools sorted by name; the
-     * same turn gives the same bytes. */
-    void (*request)(const struct wire_ask *q, struct buf *out);
+    const char *path;           /* after the base URL; `%s`: the model */
+    const struct request_form *request;
     /* Tokens that a request allows the answer by default; NULL: it does not
      * say. */
     int64_t (*output_tokens)(wend_str model, enum effort effort);
@@ -138,12 +135,20 @@ struct codec {
     X(ollama)     \
     X(responses)
 
+/* How it is spoken, and its requests: in NAME_ask.c unless they are short. */
 #define X(name)                             \
     extern const struct codec codec_##name; \
-    void name##_request(const struct wire_ask *q, struct buf *out);
+    extern const struct request_form name##_form;
 CODECS(X)
 #undef X
 const struct codec *codec_find(wend_str name); /* NULL if unknown */
+/* Appends what follows the base URL. */
+void codec_path(const struct codec *c, wend_str model, struct buf *out);
+/* Appends the request body: canonical JSON, tools sorted by name; the same
+ * turn gives the same bytes. */
+void codec_request(const struct codec *c, const struct wire_ask *q,
+                   struct buf *out);
+
 bool decoder_init(struct decoder *d, const struct codec *c, const struct mem *m,
                   const struct wire_sink *sink);
 /* For sse_feed: parses data as JSON (`[DONE]` is an end mark where the codec
@@ -228,7 +233,6 @@ struct provider {
 
 bool provider_at(size_t i, struct provider *out); /* false after the last */
 
-void gemini_path(const struct wire_ask *q, struct buf *out);
 int64_t anthropic_output_tokens(wend_str model, enum effort effort);
 
 #endif

@@ -78,7 +78,7 @@ static void put_tail(struct request_writer *w)
     buf_cstr(w->out, ",\"stream\":true}");
 }
 
-static const struct request_form form = {
+const struct request_form ollama_form = {
     .head = request_head,
     .said = request_said,
     .assistant = put_assistant,
@@ -87,11 +87,6 @@ static const struct request_form form = {
     .tool = put_tool,
     .call = put_call,
 };
-
-void ollama_request(const struct wire_ask *q, struct buf *out)
-{
-    request_write(&form, q, out);
-}
 
 /* ---- Answer -------------------------------------------------------------- */
 
@@ -171,18 +166,12 @@ static void on_whole(struct decoder *d, const struct json *body)
     d->finished = true;
 }
 
-static void put_path(const struct wire_ask *q, struct buf *out)
-{
-    (void)q;
-    buf_cstr(out, "/api/chat");
-}
-
 const struct codec codec_ollama = {
     .name = "ollama",
     .framing = SSE_LINES,
     .base_url = "http://127.0.0.1:11434",
-    .path = put_path,
-    .request = ollama_request,
+    .path = "/api/chat",
+    .request = &ollama_form,
     .reasons = reasons,
     .usage = find_usage,
     .event = on_event,

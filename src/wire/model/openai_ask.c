@@ -130,7 +130,7 @@ static void put_tail(struct request_writer *w)
                 "\"stream_options\":{\"include_usage\":true}}");
 }
 
-static const struct request_form form = {
+const struct request_form openai_form = {
     .extends = true,
     .head = request_head,
     .said = request_said,
@@ -140,8 +140,3 @@ static const struct request_form form = {
     .tool = put_tool,
     .call = put_call,
 };
-
-void openai_request(const struct wire_ask *q, struct buf *out)
-{
-    request_write(&form, q, out);
-}

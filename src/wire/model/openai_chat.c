@@ -265,12 +265,6 @@ static void on_free(struct decoder *d)
     details_free(&st->details, d->mem);
 }
 
-static void put_path(const struct wire_ask *q, struct buf *out)
-{
-    (void)q;
-    buf_cstr(out, "/chat/completions");
-}
-
 const struct codec codec_openai = {
     .name = "openai",
     .end_mark = true,
@@ -278,8 +272,8 @@ const struct codec codec_openai = {
     .key_header = "Authorization: Bearer %s",
     .key_env = "OPENAI_API_KEY",
     .base_url = "https://api.openai.com/v1",
-    .path = put_path,
-    .request = openai_request,
+    .path = "/chat/completions",
+    .request = &openai_form,
     .state_size = sizeof(struct chat_state),
     .reasons = reasons,
     .usage = find_usage,

@@ -429,20 +429,14 @@ static void responses_free(struct decoder *d)
     buf_free(&s->call_id);
 }
 
-static void put_path(const struct wire_ask *q, struct buf *out)
-{
-    (void)q;
-    buf_cstr(out, "/responses");
-}
-
 const struct codec codec_responses = {
     .name = "responses",
     .framing = SSE_EVENTS,
     .key_header = "Authorization: Bearer %s",
     .key_env = "OPENAI_API_KEY",
     .base_url = "https://api.openai.com/v1",
-    .path = put_path,
-    .request = responses_request,
+    .path = "/responses",
+    .request = &responses_form,
     .state_size = sizeof(struct responses_state),
     .usage = find_usage,
     .events = events,

@@ -108,7 +108,7 @@ static void put_tail(struct request_writer *w)
     buf_cstr(w->out, "]}");
 }
 
-static const struct request_form form = {
+const struct request_form responses_form = {
     .head = put_head,
     .said = put_said,
     .assistant = put_assistant,
@@ -116,8 +116,3 @@ static const struct request_form form = {
     .tail = put_tail,
     .tool = put_tool,
 };
-
-void responses_request(const struct wire_ask *q, struct buf *out)
-{
-    request_write(&form, q, out);
-}

@@ -108,9 +108,10 @@ static void put_messages(struct request_writer *w)
     }
 }
 
-void request_write(const struct request_form *form, const struct wire_ask *q,
+void codec_request(const struct codec *c, const struct wire_ask *q,
                    struct buf *out)
 {
+    const struct request_form *form = c->request;
     struct request_writer w = {.q = q,
                                .turn = q->turn,
                                .config = q->turn->config,

@@ -1,5 +1,5 @@
 /*
- * request.h - one walk over what a model is asked, for the request of any API.
+ * request.h - codec_request: one walk over what a model is asked, for any API.
  *
  * An API is a table of hooks. The walk gathers the messages and the schema,
  * calls a hook for each message in order, and passes on failures of memory.
@@ -39,9 +39,6 @@ struct request_form {
     void (*call)(struct request_writer *w, const struct msg *m,
                  const struct call *c);
 };
-
-void request_write(const struct request_form *form, const struct wire_ask *q,
-                   struct buf *out);
 
 /* A member with the list of tools, if there are any. */
 void request_put_tools(struct request_writer *w, const char *key);

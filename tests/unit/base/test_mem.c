@@ -27,6 +27,24 @@ static void test_hook(void)
     mem_free(&plain, zeros);
 }
 
+static void test_more(void)
+{
+    struct fault f = {0};
+    struct mem m = fault_mem(&f);
+    size_t cap = 0;
+    int *list = NULL, sum = 0;
+
+    for (size_t i = 0; i < 100; i++) {
+        list = mem_more(&m, list, i, &cap, sizeof *list);
+        list[i] = (int)i;
+    }
+    for (int i = 0; i < 100; i++)
+        sum += list[i];
+    tap_is_i64(sum, 4950, "a list grows and keeps what it has");
+    tap_ok(cap >= 100 && f.live == 1, "there is one list");
+    mem_free(&m, list);
+}
+
 /* Dirty memory from the hook: what an arena hands out must be its own. */
 static void *dirty_alloc(void *ctx, void *p, size_t size)
 {
@@ -118,6 +136,7 @@ static void test_failures(void)
 int main(void)
 {
     test_hook();
+    test_more();
     test_arena();
     test_strings();
     test_failures();

@@ -3,6 +3,8 @@
  */
 #include "base/str.h"
 
+#include "base/ascii.h"
+
 #include "fault.h"
 #include "tap.h"
 
@@ -17,6 +19,13 @@ static void test_compare(void)
     tap_ok(!str_is((wend_str){"a\0b", 3}, "a"), "a NUL does not end it");
     tap_ok(str_starts(STR("abc"), ""), "all start with nothing");
     tap_ok(!str_starts(STR("ab"), "abc"), "shorter than the prefix");
+    tap_ok(str_starts_nocase(STR("Text/HTML; x"), "text/html"), "any case");
+    tap_ok(!str_starts_nocase(STR("Text/HTM"), "text/html"), "too short");
+    tap_ok(!str_starts_nocase(STR("text-html"), "text/html"), "another");
+    tap_is_str(str_skip(STR("abc"), 1), "bc", "without its first byte");
+    tap_is_str(str_trim(STR(" \r\n a b\t"), is_space), "a b", "trimmed");
+    tap_is_str(str_trim(STR(" \n a"), is_blank), "\n a", "such bytes only");
+    tap_is_i64((int64_t)str_trim(STR(" \t "), is_blank).len, 0, "all of it");
     tap_is_str(str_of(NULL), (const char *)NULL, "NULL is absent");
     tap_is_i64(str_index(STR("async"), names, 4), 2, "holes are skipped");
     tap_is_i64(str_index(STR("a"), names, 4), -1, "a prefix is no name");

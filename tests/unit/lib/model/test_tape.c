@@ -8,6 +8,7 @@
 
 #include "fault.h"
 #include "host/file.h"
+#include "base/header.h"
 #include "lib/model/tape.h"
 #include "tap.h"
 
@@ -132,9 +133,9 @@ static void test_round(void)
     rest = buf_view(&b);
     tap_ok(tape_take_head(&rest, &status, &headers, &got) && status == 429,
            "what is written: the status");
-    tap_is_str(tape_header(headers, "Retry-After"), "5",
+    tap_is_str(header_value(headers, "Retry-After"), "5",
                "what is written: a header");
-    tap_ok(!tape_header(headers, "retry").ptr,
+    tap_ok(!header_value(headers, "retry").ptr,
            "what is written: no part of a name");
     tap_ok(tape_take(&rest, &item) == TAPE_CHUNK && item.at_us == 12 &&
                str_eq(item.bytes, STR("a\0b\n")),

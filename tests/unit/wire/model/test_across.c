@@ -222,7 +222,7 @@ static void check(const struct talk *k, const struct codec *c, const char *why,
     struct json *j;
     bool good = true;
 
-    c->request(&q, &b);
+    codec_request(c, &q, &b);
     j = json_parse(buf_view(&b), &a, NULL);
     if (j)
         find_ids(j, &ids);

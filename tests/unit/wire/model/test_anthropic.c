@@ -140,7 +140,7 @@ static void test_marks(void)
     ask_story(&k);
     talk_add(&k, ROLE_ASSISTANT, "Sun");
     q = ask_of(&k);
-    codec_anthropic.request(&q, &b);
+    codec_request(&codec_anthropic, &q, &b);
     at = b.ptr;
     for (; places[n] && (mark = strstr(at, CACHE_MARK)); n++) {
         const char *place = strstr(at, places[n]);

@@ -103,7 +103,7 @@ static void test_words(void)
         q = ask_of(&k);
         q.model = str_of(rows[i].model);
         q.max_tokens = rows[i].max_tokens;
-        rows[i].codec->request(&q, &b);
+        codec_request(rows[i].codec, &q, &b);
         good = strstr(b.ptr, rows[i].wanted) &&
                !(rows[i].refused && strstr(b.ptr, rows[i].refused));
         tap_ok(good && ask_is_canonical(buf_view(&b)), "%s, %s, %s: %s",
@@ -150,7 +150,7 @@ static void test_turn_without(void)
         if (turns[i].said)
             talk_add(&k, ROLE_USER, "well?");
         q = ask_of(&k);
-        codec_anthropic.request(&q, &b);
+        codec_request(&codec_anthropic, &q, &b);
         tap_ok(!!strstr(b.ptr, "budget_tokens") == turns[i].thinks,
                "a budget for a turn: %s", turns[i].why);
         tap_ok(strstr(b.ptr, "\"max_tokens\":9216,"), "  the same limit");

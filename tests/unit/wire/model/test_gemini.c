@@ -177,9 +177,8 @@ static void test_codec(void)
 {
     for (size_t i = 0; i < tap_count(paths); i++) {
         struct buf path = {.mem = &wire_plain};
-        struct wire_ask q = {.model = str_of(paths[i].model)};
 
-        codec_gemini.path(&q, &path);
+        codec_path(&codec_gemini, str_of(paths[i].model), &path);
         tap_is_str(buf_view(&path), paths[i].path, "%s", paths[i].model);
         buf_free(&path);
     }

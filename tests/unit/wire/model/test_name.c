@@ -40,6 +40,11 @@ int main(void)
 
         name_put(&b, str_of(puts_rows[i].name));
         tap_is_str(buf_view(&b), puts_rows[i].put, "put %zu", i);
+        buf_clear(&b);
+        json_put_str(&b, str_of(puts_rows[i].name));
+        tap_ok(name_is_plain(str_of(puts_rows[i].name)) ==
+                   str_is(buf_view(&b), puts_rows[i].put),
+               "%zu: plain is what does not change", i);
         buf_free(&b);
     }
     config_parse(STR("{\"tools\":[{\"name\":\"calculator\"},{\"name\":"

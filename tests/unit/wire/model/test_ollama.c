@@ -50,13 +50,13 @@ static void test_request(void)
                          .schema = STR("{\"type\":\"object\"}")};
 
     fill(&k);
-    codec_ollama.request(&q, &b);
+    codec_request(&codec_ollama, &q, &b);
     tap_is_str(buf_view(&b), wanted, "request");
     talk_free(&k);
     talk_init(&k, "{}");
     buf_clear(&b);
-    codec_ollama.request(&(struct wire_ask){.turn = &k.turn, .model = STR("m")},
-                         &b);
+    codec_request(&codec_ollama,
+                  &(struct wire_ask){.turn = &k.turn, .model = STR("m")}, &b);
     tap_is_str(buf_view(&b),
                "{\"model\":\"m\",\"messages\":[],\"stream\":true}",
                "request of nothing");
@@ -79,7 +79,7 @@ static void test_request_faults(void)
                              .model = STR("m"),
                              .schema = STR("{\"type\":\"object\"}")};
 
-        codec_ollama.request(&q, &b);
+        codec_request(&codec_ollama, &q, &b);
         bad += b.failed != f.hit;
         buf_free(&b);
         bad += f.live != 0;

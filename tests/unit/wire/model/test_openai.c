@@ -26,7 +26,7 @@ static void is_request(struct wire_ask q, const char *wanted, const char *why)
 
     if (!q.model.ptr)
         q.model = STR("m");
-    codec_openai.request(&q, &b);
+    codec_request(&codec_openai, &q, &b);
     tap_is_str(buf_view(&b), wanted, "request: %s", why);
     buf_free(&b);
 }
@@ -102,7 +102,7 @@ static void test_limit(void)
             .turn = &k.turn, .model = str_of(rows[i].model), .max_tokens = 7};
 
         talk_init(&k, "{}");
-        codec_openai.request(&q, &b);
+        codec_request(&codec_openai, &q, &b);
         tap_ok(strstr(b.ptr, rows[i].newer ? ",\"max_completion_tokens\":7,"
                                            : ",\"max_tokens\":7,"),
                "the limit for '%s'", rows[i].model);
@@ -220,9 +220,10 @@ static void test_continued(const char *with, const char *why)
             fill(&k, seed + round, (int)((seed >> round) % 3));
             grown.len = q.after ? end : 0;
             q.messages_end = &end;
-            codec_openai.request(&q, &grown);
+            codec_request(&codec_openai, &q, &grown);
             buf_clear(&whole);
-            codec_openai.request(
+            codec_request(
+                &codec_openai,
                 &(struct wire_ask){.turn = &k.turn, .model = STR("m")}, &whole);
             bad += !str_eq(buf_view(&grown), buf_view(&whole));
             q.after = k.turn.history;
@@ -249,7 +250,7 @@ static void test_request_faults(void)
                              .model = STR("m"),
                              .schema = STR("{\"type\":\"object\"}")};
 
-        codec_openai.request(&q, &b);
+        codec_request(&codec_openai, &q, &b);
         bad += b.failed != f.hit;
         buf_free(&b);
         bad += f.live != 0;
