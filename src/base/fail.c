@@ -42,6 +42,16 @@ wend_status fail_at(wend_error *err, wend_status s, uint32_t line,
     return s;
 }
 
+wend_status fail_in(wend_error *err, const char *path, const wend_error *why)
+{
+    const wend_error w = *why;
+
+    if (w.status == WEND_E_NOMEM)
+        return fail_nomem(err);
+    return fail_at(err, w.status, w.line, w.column, "%.200s:%u:%u: %.250s",
+                   path, w.line, w.column, w.message);
+}
+
 wend_status fail_nomem(wend_error *err)
 {
     return fail(err, WEND_E_NOMEM, "out of memory");

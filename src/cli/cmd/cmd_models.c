@@ -163,8 +163,7 @@ wend_status models_load(struct cli *cli, struct buf *path, struct models **out,
     if (s == WEND_OK) {
         s = models_parse(buf_view(&text), &cli->arena, out, &why);
         if (s != WEND_OK)
-            fail_at(err, s, why.line, why.column, "%.200s:%u:%u: %.250s",
-                    path->ptr, why.line, why.column, why.message);
+            fail_in(err, path->ptr, &why);
     } else if (s == WEND_E_NOTFOUND && !(named && *named)) {
         s = WEND_OK; /* none is needed */
     }

@@ -11,6 +11,15 @@
 #include "base/header.h"
 #include "host/fetch/fetch_vars.h"
 
+wend_status route_url(const struct fetch_request *q, struct arena *a,
+                      struct url *out)
+{
+    wend_status s = url_parse(str_of(q->url), a, out, NULL);
+
+    a->failed |= s == WEND_E_NOMEM;
+    return s;
+}
+
 bool route_named(const struct fetch_request *q, const char *name)
 {
     for (size_t i = 0; q->headers && q->headers[i]; i++)
@@ -70,13 +79,10 @@ bool route_is_here(const struct url *u)
 enum guard route_guard(const struct fetch_request *q, struct arena *a)
 {
     struct url u;
-    wend_status s;
 
     if (!q->secret || q->unix_socket || strncasecmp(q->url, "http:", 5) != 0)
         return GUARD_NONE;
-    s = url_parse(str_of(q->url), a, &u, NULL);
-    a->failed |= s == WEND_E_NOMEM;
-    if (s != WEND_OK)
+    if (route_url(q, a, &u) != WEND_OK)
         return GUARD_LOOK;
     if (route_is_here(&u))
         return GUARD_NONE;
@@ -134,13 +140,10 @@ static bool is_plain(const struct fetch_request *q, struct arena *a,
                      struct url *out)
 {
     struct proxy proxy;
-    wend_status s;
 
     if (q->libcurl || q->allow || q->http2 || has_own_framing(q))
         return false;
-    s = url_parse(str_of(q->url), a, out, NULL);
-    a->failed |= s == WEND_E_NOMEM;
-    return s == WEND_OK && !out->https && out->plain &&
+    return route_url(q, a, out) == WEND_OK && !out->https && out->plain &&
            proxy_find(q, a, &proxy) && !proxy.from && !*proxy.url;
 }
 

@@ -37,6 +37,9 @@ struct route {
     int count, next;
 };
 
+/* Takes the URL apart; WEND_E_NOMEM is noted in the arena, too. */
+wend_status route_url(const struct fetch_request *q, struct arena *a,
+                      struct url *out);
 /* Whether the request has a header of that name. */
 bool route_named(const struct fetch_request *q, const char *name);
 /* Whether what is sent to the address stays on this machine. */

@@ -207,9 +207,8 @@ bool proxy_find(const struct fetch_request *q, struct arena *a,
         return true;
     if (!value) {
         /* libcurl may understand what we do not read. */
-        wend_status s = url_parse(str_of(q->url), a, &u, NULL);
+        wend_status s = route_url(q, a, &u);
 
-        a->failed |= s == WEND_E_NOMEM;
         if (s != WEND_OK)
             u.https = !strncasecmp(q->url, "https:", 6);
         if ((s != WEND_OK || !route_is_here(&u)) && !is_spared(&u))

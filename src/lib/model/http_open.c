@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/fail.h"
 #include "host/file.h"
 #include "lib/model/tape.h"
@@ -35,11 +36,6 @@ static const struct driver_ops http_ops = {
     .close = http_session_close,
     .free = driver_free,
 };
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
 
 /* Within the header that carries it, so that it is in memory once. */
 static void keep_key(struct http_driver *d, wend_str key)
@@ -76,7 +72,7 @@ static wend_status find_key(struct http_driver *d,
             s = file_read(o->key_file, KEY_BYTES_MAX, &text, err);
         key = buf_view(&text);
     }
-    while (key.len && is_blank(key.ptr[key.len - 1]))
+    while (key.len && is_space(key.ptr[key.len - 1]))
         key.len--;
     if (s == WEND_OK && key.len) {
         keep_key(d, key);
@@ -84,7 +80,7 @@ static wend_status find_key(struct http_driver *d,
             if (key.ptr[i] <= ' ' || key.ptr[i] > '~')
                 s = fail(err, WEND_E_INVAL,
                          "the key for %s contains a space or a character "
-                         "that is no ASCII",
+                         "that is not ASCII",
                          d->codec->name);
     } else if (s == WEND_OK && o->key_file) {
         s = fail(err, WEND_E_INVAL, "there is no key in %s", o->key_file);
@@ -126,7 +122,7 @@ static const char *wrong_with(wend_str url)
         (!str_to_i64((wend_str){port + 1, len - (size_t)(port + 1 - host)},
                      &number) ||
          number < 1 || number > 65535))
-        return "a port that is no number up to 65535";
+        return "a port that is not a number up to 65535";
     return NULL;
 }
 

@@ -9,15 +9,6 @@
 #include "host/file.h"
 #include "wire/file/models.h"
 
-/* Names the file in front of what is wrong in it. */
-static wend_status blame(wend_error *err, const wend_error *why,
-                         const char *path)
-{
-    return fail_at(err, why->status, why->line, why->column,
-                   "%.200s:%u:%u: %.250s", path, why->line, why->column,
-                   why->message);
-}
-
 static wend_status read_entry(const char *path, wend_str text, wend_str model,
                               const struct mem *m, struct model *out,
                               wend_error *err)
@@ -28,10 +19,8 @@ static wend_status read_entry(const char *path, wend_str text, wend_str model,
     wend_error why = {0};
     wend_status s = models_parse(text, &a, &all, &why);
 
-    if (s == WEND_E_NOMEM)
-        fail_nomem(err);
-    else if (s != WEND_OK)
-        blame(err, &why, path);
+    if (s != WEND_OK)
+        fail_in(err, path, &why);
     else
         found = models_find(all, model);
     if (found)

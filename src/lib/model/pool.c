@@ -179,20 +179,32 @@ static void let_go(struct pool_session *s)
         shell_fail(h->first->run, WEND_E_NOMEM, "out of memory");
 }
 
+/* The session of the model that the turn asks, opened if there is none yet;
+ * NULL: out of memory, and the run fails. */
+static struct session *session_of(struct pool_session *s, const struct turn *t)
+{
+    struct driver *d = s->pool->models[t->model_at].driver;
+    struct session **session = &s->sessions[t->model_at];
+
+    if (!*session)
+        *session = d->ops->open(d, s->run);
+    if (!*session)
+        shell_fail(s->run, WEND_E_NOMEM, "out of memory");
+    return *session;
+}
+
 static void pool_ask(struct session *base, const struct turn *t, int64_t ask)
 {
     struct pool_session *s = (struct pool_session *)(void *)base;
-    const struct pool_entry *e = &s->pool->models[t->model_at];
-    struct health *h = health_of(s->run->rt, e->key);
-    struct session **session = &s->sessions[t->model_at];
+    struct health *h = health_of(s->run->rt, s->pool->models[t->model_at].key);
 
     let_go(s);
     s->ask = ask;
     s->turn = t;
     s->at = t->model_at;
-    if (!*session)
-        *session = e->driver->ops->open(e->driver, s->run);
-    if (!h || !*session)
+    if (!session_of(s, t))
+        return;
+    if (!h)
         shell_fail(s->run, WEND_E_NOMEM, "out of memory");
     else if (h->first || h->busy >= places(s))
         wait_for(s, h);
@@ -213,17 +225,12 @@ static void pool_ended(struct session *base, wend_str code)
 static int64_t pool_recall(struct session *base, const struct turn *t)
 {
     struct pool_session *s = (struct pool_session *)(void *)base;
-    const struct pool_entry *e = &s->pool->models[t->model_at];
-    struct session **session = &s->sessions[t->model_at];
+    struct session *session;
 
-    if (!e->driver->ops->recall)
+    if (!s->pool->models[t->model_at].driver->ops->recall)
         return -1;
-    if (!*session)
-        *session = e->driver->ops->open(e->driver, s->run);
-    if (*session)
-        return e->driver->ops->recall(*session, t);
-    shell_fail(s->run, WEND_E_NOMEM, "out of memory");
-    return -1;
+    session = session_of(s, t);
+    return session ? session->ops->recall(session, t) : -1;
 }
 
 static void pool_give_back(struct session *base, const struct turn *t,

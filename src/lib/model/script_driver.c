@@ -377,28 +377,17 @@ static const struct driver_ops script_ops = {
     .free = driver_free,
 };
 
-/* Names the file in front of what is wrong in it. */
-static wend_status blame(wend_error *err, wend_status s, const char *name)
-{
-    wend_error inner = {0};
-
-    if (!err)
-        return s;
-    inner = *err;
-    return fail_at(err, s, inner.line, inner.column, "%s:%u:%u: %.400s", name,
-                   inner.line, inner.column, inner.message);
-}
-
 static wend_status read_script(struct script_driver *d, wend_str text,
                                const char *name, wend_error *err)
 {
     wend_str kept = arena_str(&d->arena, text);
-    wend_status s;
+    wend_error why = {0};
 
     if (!kept.ptr)
         return fail_nomem(err);
-    s = script_parse(kept, &d->arena, &d->script, err);
-    return s == WEND_OK || s == WEND_E_NOMEM ? s : blame(err, s, name);
+    if (script_parse(kept, &d->arena, &d->script, &why) != WEND_OK)
+        return fail_in(err, name, &why);
+    return WEND_OK;
 }
 
 wend_status script_driver_open(const struct driver_options *o,
