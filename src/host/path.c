@@ -68,7 +68,7 @@ wend_status path_trouble(wend_error *err, int code, wend_str path)
         {ENOMEM, WEND_E_NOMEM, "out of memory for ", ""},
         {EAGAIN, WEND_E_BUSY, "directories on ", " keep being renamed"},
         {ESTALE, WEND_E_BUSY, "",
-         " was changed by somebody else meanwhile; read it again"},
+         " was changed by another program meanwhile; read it again"},
         {ENOSYS, WEND_E_IO, "cannot open ",
          " safely: this system has no openat2 (Linux 5.6)"},
     };

@@ -40,7 +40,6 @@ wend_status path_change(int root_fd, wend_str path, size_t max,
                         path_change_fn fn, void *ctx, const struct mem *m,
                         wend_error *err);
 bool path_is_dots(const char *name); /* . or .. */
-bool path_supported(void);           /* openat2 works here */
 /* Takes the name of another file out of a message of these: the one that was
  * meant, or where a link leads. */
 void path_unname(wend_error *err);

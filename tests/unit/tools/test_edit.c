@@ -303,7 +303,7 @@ static void test_meddler(void)
         path_change(root_fd, STR("meddled"), 100, meddle, &meddles, &mem, &err),
         WEND_E_BUSY, "a file that changed meanwhile is left alone");
     tap_is_str(err.message,
-               "'meddled' was changed by somebody else meanwhile; read it "
+               "'meddled' was changed by another program meanwhile; read it "
                "again",
                "  in words");
     tap_is_str(get("meddled", &now), "theirs", "  as it is");
