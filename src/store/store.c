@@ -77,13 +77,6 @@ wend_status store_missing(const char *what, wend_str name, wend_error *err)
                 name.ptr);
 }
 
-wend_status store_unforgettable(wend_str run, wend_error *err)
-{
-    return fail(err, WEND_E_BUSY,
-                "run %.*s is not over, or another run shares its past",
-                (int)run.len, run.ptr);
-}
-
 static wend_status not_over(wend_str run, int64_t ended_us, wend_error *err)
 {
     return ended_us ? fail(err, WEND_E_INVAL, "run %.*s is over", (int)run.len,
@@ -115,6 +108,25 @@ bool store_give(struct store_reader *r, const struct store_item *item)
     assert(!r->stopped);
     r->stopped = !r->fn(r->ctx, item) || (r->left && !--r->left);
     return !r->stopped;
+}
+
+void *store_block(const struct mem *m, size_t size, wend_str *const *texts)
+{
+    size_t total = size;
+    char *block, *at;
+
+    for (size_t i = 0; texts[i]; i++)
+        total += texts[i]->len;
+    block = mem_zalloc(m, total);
+    at = block ? block + size : NULL;
+    for (size_t i = 0; at && texts[i]; i++) {
+        if (texts[i]->len)
+            memcpy(at, texts[i]->ptr, texts[i]->len);
+        if (texts[i]->ptr) /* what is absent stays so */
+            texts[i]->ptr = at;
+        at += texts[i]->len;
+    }
+    return block;
 }
 
 bool store_lock_init(pthread_mutex_t *lock)
@@ -196,6 +208,20 @@ wend_status store_append_wait(wend_store *s, struct store_batch *b)
     pthread_cond_destroy(&a.done);
     pthread_mutex_destroy(&a.lock);
     return a.status;
+}
+
+wend_status store_forget_run(wend_store *s, const char *id, wend_error *err)
+{
+    struct store_state state;
+    int64_t gone = 0;
+    wend_status status = s->ops->state(s, str_of(id), &state, err);
+
+    if (status == WEND_OK)
+        status = s->ops->forget(s, id, 1, &gone, err);
+    return status == WEND_OK && !gone
+               ? fail(err, WEND_E_BUSY,
+                      "run %s is not over, or another run shares its past", id)
+               : status;
 }
 
 wend_status store_info(wend_store *s, const char *id, struct arena *a,

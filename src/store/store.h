@@ -126,11 +126,8 @@ struct store_fact {
 /* Returns false to stop; must not call the store. */
 typedef bool (*store_fact_fn)(void *ctx, const struct store_fact *fact);
 
-/* A fact on its way; the caller keeps it and its strings alive until done. */
-struct store_keep {
-    struct store_fact fact; /* text absent: it is forgotten */
-    void (*done)(struct store_keep *k, wend_status s); /* [any thread] */
-};
+/* Once a fact is safe, or why it is not [any thread, also inside keep]. */
+typedef void (*store_kept_fn)(void *ctx, wend_status s);
 
 /* What a store says about a run besides its log. */
 struct store_state {
@@ -177,13 +174,11 @@ struct store_ops {
     /* Whether all that is kept is sound and belongs to a run: WEND_OK, or
      * WEND_E_CORRUPT and what is not. */
     wend_status (*check)(wend_store *s, wend_error *err);
-    /* Takes a run that is over out of the store. WEND_E_BUSY: it is not
-     * over, or it is the parent of one that is there. */
-    wend_status (*forget)(wend_store *s, wend_str run, wend_error *err);
-    /* The same of many, whose ids are given one after the other, each with a
-     * NUL behind it; those that cannot go are left. NULL: one by one. */
-    wend_status (*forget_many)(wend_store *s, const char *ids, size_t count,
-                               int64_t *gone, wend_error *err);
+    /* Takes runs out of the store; their ids stand one after the other, each
+     * with a NUL behind it. Those that cannot go are left: they are not over,
+     * or are the parent of one that is there. */
+    wend_status (*forget)(wend_store *s, const char *ids, size_t count,
+                          int64_t *gone, wend_error *err);
     /* Drops facts whose time is over and blobs that no event refers to, and
      * gives free room back. */
     wend_status (*tidy)(wend_store *s, int64_t now_us, int64_t *bytes,
@@ -203,8 +198,10 @@ struct store_ops {
     /* What became of a request. FATE_LATE is said once. */
     wend_status (*fate)(wend_store *s, int64_t id, enum store_fate *out,
                         wend_error *err);
-    /* In place of what has the same space and key. */
-    void (*keep)(wend_store *s, struct store_keep *k);
+    /* Keeps a copy in place of what has the same space and key; without a
+     * text that is forgotten. `done` may be NULL. */
+    void (*keep)(wend_store *s, const struct store_fact *fact,
+                 store_kept_fn done, void *ctx);
     /* Those of a space that are not over, newest first; with a key only
      * that one. */
     wend_status (*facts)(wend_store *s, wend_str space, wend_str key,
@@ -239,6 +236,8 @@ wend_store *store_hold(wend_store *s);
 
 /* Appends and waits; b->done and b->ctx are overwritten. */
 wend_status store_append_wait(wend_store *s, struct store_batch *b);
+/* Takes one run out of the store; WEND_E_BUSY: it cannot go. */
+wend_status store_forget_run(wend_store *s, const char *id, wend_error *err);
 
 /* The summary of a listed run, as of one that no process holds. */
 struct store_summary store_left(const wend_run_info *info);
@@ -258,8 +257,6 @@ bool store_blob_next(wend_str *rest, wend_str *hash);
 bool store_batch_fits(const struct store_batch *b, int64_t epoch, int64_t seq);
 /* WEND_E_NOTFOUND; `what` is "run" or "blob". */
 wend_status store_missing(const char *what, wend_str name, wend_error *err);
-/* WEND_E_BUSY: a run that `forget` cannot take out. */
-wend_status store_unforgettable(wend_str run, wend_error *err);
 /* The rules of `claim` and `post` for a run that no other living handle holds.
  * `requests` is the number that its inbox holds. */
 wend_status store_claimable(wend_str run, int64_t known, int64_t seq,
@@ -283,6 +280,9 @@ bool store_beside(char name[STORE_PATH_MAX], const char *path,
 bool store_dir(char dir[STORE_PATH_MAX], const char *path);
 /* Makes the name of the file or directory at `path` safe. */
 wend_status store_sync_name(const char *path, wend_error *err);
+/* A zeroed block of `size` bytes, with copies of the texts behind it, which
+ * then point to their copies; the list ends with NULL. NULL: out of memory. */
+void *store_block(const struct mem *m, size_t size, wend_str *const *texts);
 /* A lock for readers: recursive, since they may ask for a blob. */
 bool store_lock_init(pthread_mutex_t *lock);
 

@@ -5,53 +5,37 @@
 #include "store/store.h"
 #include "tools/tools.h"
 
-struct fact_keeping {
-    struct store_keep keep;
-    struct mem mem;
-    struct arena arena; /* the fact's strings */
+struct fact_waiter {
     wend_call *call;
-    const char *answer; /* NULL: the call does not wait for it */
+    const char *answer;
 };
 
-/* On the store's thread, or from inside keep. */
-static void on_kept(struct store_keep *k, wend_status s)
-{
-    struct fact_keeping *x = container_of(k, struct fact_keeping, keep);
-    struct mem m = x->mem;
+/* It may outlive the runtime and its allocator. */
+static const struct mem libc = {0};
 
-    if (x->answer && s == WEND_OK)
-        wend_call_return(x->call, str_of(x->answer));
-    else if (x->answer)
-        wend_call_fail(x->call, s == WEND_E_NOMEM ? "out of memory"
+/* On the store's thread, or from inside keep. */
+static void on_kept(void *ctx, wend_status s)
+{
+    struct fact_waiter *w = ctx;
+
+    if (s == WEND_OK)
+        wend_call_return(w->call, str_of(w->answer));
+    else
+        wend_call_fail(w->call, s == WEND_E_NOMEM ? "out of memory"
                                                   : "the store failed");
-    arena_free(&x->arena);
-    mem_free(&m, x);
+    mem_free(&libc, w);
 }
 
 wend_status tool_keep(struct tool_job *j, wend_call *call,
                       const struct store_fact *fact, const char *answer)
 {
-    struct mem m = {0}; /* it may outlive the runtime and its allocator */
-    struct fact_keeping *x = mem_zalloc(&m, sizeof *x);
-    struct store_fact *f;
+    wend_store *store = call_store(call);
+    struct fact_waiter *w = answer ? mem_alloc(&libc, sizeof *w) : NULL;
 
-    if (!x)
+    if (answer && !w)
         return fail_nomem(&j->err);
-    x->mem = m;
-    x->arena.mem = &x->mem;
-    x->call = call;
-    x->answer = answer;
-    x->keep.done = on_kept;
-    f = &x->keep.fact;
-    *f = *fact;
-    f->space = arena_str(&x->arena, fact->space);
-    f->key = arena_str(&x->arena, fact->key);
-    f->text = arena_str(&x->arena, fact->text); /* absent stays absent */
-    if (x->arena.failed) {
-        arena_free(&x->arena);
-        mem_free(&m, x);
-        return fail_nomem(&j->err);
-    }
-    call_store(call)->ops->keep(call_store(call), &x->keep);
+    if (w)
+        *w = (struct fact_waiter){call, answer};
+    store->ops->keep(store, fact, w ? on_kept : NULL, w);
     return WEND_OK;
 }

@@ -179,9 +179,10 @@ static wend_status wrap_blob(wend_store *s, wend_str hash, struct buf *out,
     return real_of(s)->ops->blob(real_of(s), hash, out, err);
 }
 
-static void wrap_keep(wend_store *s, struct store_keep *k)
+static void wrap_keep(wend_store *s, const struct store_fact *fact,
+                      store_kept_fn done, void *ctx)
 {
-    real_of(s)->ops->keep(real_of(s), k);
+    real_of(s)->ops->keep(real_of(s), fact, done, ctx);
 }
 
 static wend_status wrap_facts(wend_store *s, wend_str space, wend_str key,

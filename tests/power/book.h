@@ -46,10 +46,8 @@ static struct book {
 
 static struct store_ops book_ops;
 static void (*real_append)(wend_store *s, struct store_batch *b);
-static wend_status (*real_forget)(wend_store *s, wend_str run, wend_error *err);
-static wend_status (*real_forget_many)(wend_store *s, const char *ids,
-                                       size_t count, int64_t *gone,
-                                       wend_error *err);
+static wend_status (*real_forget)(wend_store *s, const char *ids, size_t count,
+                                  int64_t *gone, wend_error *err);
 
 struct told { /* in the place of the caller's `done` */
     store_done_fn done;
@@ -156,17 +154,6 @@ static void forget_at(wend_str id, bool gone)
     pthread_mutex_unlock(&tape.lock);
 }
 
-static wend_status book_forget(wend_store *s, wend_str id, wend_error *err)
-{
-    wend_status status;
-
-    forget_at(id, false);
-    status = real_forget(s, id, err);
-    if (status == WEND_OK)
-        forget_at(id, true);
-    return status;
-}
-
 /* `ids` one after the other, each with its zero. */
 static void forget_all_at(const char *ids, size_t count, bool gone)
 {
@@ -175,29 +162,26 @@ static void forget_all_at(const char *ids, size_t count, bool gone)
 }
 
 /* Some stay if another run shares their past: then none counts as gone. */
-static wend_status book_forget_many(wend_store *s, const char *ids,
-                                    size_t count, int64_t *gone,
-                                    wend_error *err)
+static wend_status book_forget(wend_store *s, const char *ids, size_t count,
+                               int64_t *gone, wend_error *err)
 {
     wend_status status;
 
     forget_all_at(ids, count, false);
-    status = real_forget_many(s, ids, count, gone, err);
+    status = real_forget(s, ids, count, gone, err);
     if (status == WEND_OK && *gone == (int64_t)count)
         forget_all_at(ids, count, true);
     return status;
 }
 
 struct book_keep {
-    struct store_keep keep;
-    char key[24];
     sem_t done;
     wend_status status;
 };
 
-static inline void on_kept(struct store_keep *k, wend_status s)
+static inline void on_kept(void *ctx, wend_status s)
 {
-    struct book_keep *b = (struct book_keep *)(void *)k;
+    struct book_keep *b = ctx;
 
     pthread_mutex_lock(&tape.lock);
     if (s == WEND_OK)
@@ -210,15 +194,18 @@ static inline void on_kept(struct store_keep *k, wend_status s)
 /* Keeps one more fact by name; whether the store says that it is safe. */
 static inline bool book_fact(wend_store *s)
 {
-    struct book_keep b = {.keep = {.done = on_kept}};
+    struct book_keep b = {.status = WEND_OK};
+    char key[24];
 
     if (book.facts_count == FACTS_MAX)
         return true;
-    snprintf(b.key, sizeof b.key, "%zu", book.facts_count);
-    b.keep.fact = (struct store_fact){
-        .space = STR("power"), .key = str_of(b.key), .text = str_of(b.key)};
+    snprintf(key, sizeof key, "%zu", book.facts_count);
     sem_init(&b.done, 0, 0);
-    s->ops->keep(s, &b.keep);
+    s->ops->keep(s,
+                 &(struct store_fact){.space = STR("power"),
+                                      .key = str_of(key),
+                                      .text = str_of(key)},
+                 on_kept, &b);
     while (sem_wait(&b.done))
         ;
     sem_destroy(&b.done);
@@ -230,11 +217,9 @@ static void book_watch(wend_store *s)
 {
     real_append = s->ops->append;
     real_forget = s->ops->forget;
-    real_forget_many = s->ops->forget_many;
     book_ops = *s->ops;
     book_ops.append = book_append;
     book_ops.forget = book_forget;
-    book_ops.forget_many = book_forget_many;
     s->ops = &book_ops;
 }
 

@@ -157,7 +157,7 @@ wend_status wend_store_remove(wend_store *store, const char *id,
     if (s == WEND_OK ||
         (s == WEND_E_INVAL && store_enter_run(store, id, NULL) == WEND_OK)) {
         fail_clear(err);
-        s = store->ops->forget(store, str_of(id), err);
+        s = store_forget_run(store, id, err);
     }
     return s;
 }

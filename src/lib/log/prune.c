@@ -69,27 +69,11 @@ static wend_status choose(struct prune *p, wend_error *err)
  * another process has forked or pruned meanwhile is left alone. */
 static wend_status forget(struct prune *p, wend_error *err)
 {
-    const size_t size = RUN_ID_LEN + 1;
-    wend_status s = WEND_OK;
+    int64_t chosen = p->done.runs;
+    wend_status s = p->store->ops->forget(p->store, p->ids.ptr, (size_t)chosen,
+                                          &p->done.runs, err);
 
-    if (p->store->ops->forget_many) {
-        int64_t chosen = p->done.runs;
-
-        s = p->store->ops->forget_many(p->store, p->ids.ptr, p->ids.len / size,
-                                       &p->done.runs, err);
-        p->done.kept += chosen - p->done.runs;
-        p->ids.len = 0;
-    }
-    for (size_t at = 0; s == WEND_OK && at < p->ids.len; at += size) {
-        wend_str run = {p->ids.ptr + at, RUN_ID_LEN};
-
-        s = p->store->ops->forget(p->store, run, err);
-        if (s == WEND_E_BUSY || s == WEND_E_NOTFOUND) {
-            p->done.runs--;
-            p->done.kept += s == WEND_E_BUSY;
-            s = WEND_OK;
-        }
-    }
+    p->done.kept += chosen - p->done.runs;
     if (s == WEND_OK)
         s = p->store->ops->tidy(p->store, env_real.wall_us(NULL),
                                 &p->done.bytes, err);

@@ -22,24 +22,6 @@ struct memory_blob *memory_blob_get(const struct memory_store *m, wend_str hash)
     return table_get(&m->blobs, hash, offsetof(struct memory_blob, bytes));
 }
 
-void *memory_block(const struct mem *m, size_t size, wend_str *const *texts)
-{
-    size_t total = size;
-    char *block, *at;
-
-    for (size_t i = 0; texts[i]; i++)
-        total += texts[i]->len;
-    block = mem_zalloc(m, total);
-    at = block ? block + size : NULL;
-    for (size_t i = 0; at && texts[i]; i++) {
-        if (texts[i]->len)
-            memcpy(at, texts[i]->ptr, texts[i]->len);
-        texts[i]->ptr = at;
-        at += texts[i]->len;
-    }
-    return block;
-}
-
 struct memory_run *memory_run_known(const struct memory_store *m, wend_str id,
                                     wend_error *err)
 {

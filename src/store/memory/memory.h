@@ -40,12 +40,9 @@ struct memory_run *memory_run_known(const struct memory_store *m, wend_str id,
 struct memory_blob *memory_blob_get(const struct memory_store *m,
                                     wend_str hash);
 
-/* A zeroed block of `size` bytes, with copies of the texts behind it, which
- * then point to their copies; the list ends with NULL. NULL: out of memory. */
-void *memory_block(const struct mem *m, size_t size, wend_str *const *texts);
-
 /* memory_facts.c */
-void memory_keep(wend_store *s, struct store_keep *k);
+void memory_keep(wend_store *s, const struct store_fact *fact,
+                 store_kept_fn done, void *ctx);
 wend_status memory_facts(wend_store *s, wend_str space, wend_str key,
                          int64_t now_us, store_fact_fn fn, void *ctx,
                          wend_error *err);
@@ -72,7 +69,8 @@ void memory_inbox_drop(struct memory_store *m,
                        wend_str run); /* of a run that goes */
 
 /* memory_prune.c */
-wend_status memory_forget(wend_store *s, wend_str run, wend_error *err);
+wend_status memory_forget(wend_store *s, const char *ids, size_t count,
+                          int64_t *gone, wend_error *err);
 wend_status memory_tidy(wend_store *s, int64_t now_us, int64_t *bytes,
                         wend_error *err);
 

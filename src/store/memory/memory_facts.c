@@ -13,7 +13,7 @@ static struct memory_fact *fact_new(const struct mem *m,
 {
     struct store_fact copy = *f;
     wend_str *const texts[] = {&copy.space, &copy.key, &copy.text, NULL};
-    struct memory_fact *n = memory_block(m, sizeof *n, texts);
+    struct memory_fact *n = store_block(m, sizeof *n, texts);
 
     if (n)
         n->fact = copy;
@@ -44,15 +44,17 @@ static wend_status set(struct memory_store *m, const struct store_fact *f)
     return WEND_OK;
 }
 
-void memory_keep(wend_store *s, struct store_keep *k)
+void memory_keep(wend_store *s, const struct store_fact *fact,
+                 store_kept_fn done, void *ctx)
 {
     struct memory_store *m = (struct memory_store *)s;
     wend_status status;
 
     pthread_mutex_lock(&m->lock);
-    status = set(m, &k->fact);
+    status = set(m, fact);
     pthread_mutex_unlock(&m->lock);
-    k->done(k, status);
+    if (done)
+        done(ctx, status);
 }
 
 static bool has_expired(const struct store_fact *f, int64_t now_us)

@@ -11,7 +11,7 @@ static struct memory_request *request_new(const struct mem *m, wend_str run,
 {
     struct store_request view = {.run = run, .what = what, .body = body};
     wend_str *const texts[] = {&view.run, &view.what, &view.body, NULL};
-    struct memory_request *r = memory_block(m, sizeof *r, texts);
+    struct memory_request *r = store_block(m, sizeof *r, texts);
 
     if (r)
         r->view = view;

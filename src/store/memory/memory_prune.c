@@ -1,7 +1,6 @@
 /*
  * memory_prune.c - takes runs and blobs out of the memory store.
  */
-#include "base/fail.h"
 #include "store/memory/memory.h"
 
 static bool has_child(const struct memory_store *m, wend_str run)
@@ -14,25 +13,26 @@ static bool has_child(const struct memory_store *m, wend_str run)
     return false;
 }
 
-wend_status memory_forget(wend_store *s, wend_str run, wend_error *err)
+wend_status memory_forget(wend_store *s, const char *ids, size_t count,
+                          int64_t *gone, wend_error *err)
 {
     struct memory_store *m = (struct memory_store *)s;
-    wend_status status = WEND_OK;
-    struct memory_run *r;
 
+    (void)err;
+    *gone = 0;
     pthread_mutex_lock(&m->lock);
-    r = memory_run_known(m, run, err);
-    if (!r)
-        status = WEND_E_NOTFOUND;
-    else if (!r->summary.ended_us || has_child(m, run))
-        status = store_unforgettable(run, err);
-    if (status == WEND_OK) {
-        memory_inbox_drop(m, run);
+    for (; count; count--, ids += strlen(ids) + 1) {
+        struct memory_run *r = memory_run_get(m, str_of(ids));
+
+        if (!r || !r->summary.ended_us || has_child(m, str_of(ids)))
+            continue;
+        memory_inbox_drop(m, str_of(ids));
         table_remove(&m->runs, &r->node);
         memory_run_free(&s->mem, r);
+        ++*gone;
     }
     pthread_mutex_unlock(&m->lock);
-    return status;
+    return WEND_OK;
 }
 
 static void mark_used(struct memory_store *m, const struct memory_run *r)

@@ -93,7 +93,6 @@ static struct sqlite_store *sqlite_new(void)
         .state = db_state,
         .check = db_check,
         .forget = db_forget,
-        .forget_many = db_forget_many,
         .tidy = db_tidy,
         .post = db_post,
         .take = db_take,
@@ -135,7 +134,7 @@ static wend_status open_still(struct sqlite_store *s,
     return db_open_still(s->path, schema, &s->read, &s->owner, &s->still, err);
 }
 
-static wend_status open_as(const char *path, const struct db_schema *schema,
+wend_status sqlite_open_as(const char *path, const struct db_schema *schema,
                            enum store_use use, wend_store **out,
                            wend_error *err)
 {
@@ -174,14 +173,8 @@ static wend_status open_as(const char *path, const struct db_schema *schema,
     return status;
 }
 
-wend_status sqlite_open_as(const char *path, const struct db_schema *schema,
-                           wend_store **out, wend_error *err)
-{
-    return open_as(path, schema, STORE_WRITE, out, err);
-}
-
 wend_status store_sqlite_open(const char *path, enum store_use use,
                               wend_store **out, wend_error *err)
 {
-    return open_as(path, &db_schema_now, use, out, err);
+    return sqlite_open_as(path, &db_schema_now, use, out, err);
 }

@@ -296,13 +296,13 @@ wend_status db_note_loss(struct sqlite_store *s, wend_error *err);
 wend_status db_accept_loss(wend_store *store, wend_str run, wend_error *err);
 wend_status db_check_notes(struct sqlite_store *s, wend_error *err);
 /* sqlite_prune.c */
-wend_status db_forget(wend_store *store, wend_str run, wend_error *err);
-wend_status db_forget_many(wend_store *store, const char *ids, size_t count,
-                           int64_t *gone, wend_error *err);
+wend_status db_forget(wend_store *store, const char *ids, size_t count,
+                      int64_t *gone, wend_error *err);
 wend_status db_tidy(wend_store *store, int64_t now_us, int64_t *bytes,
                     wend_error *err);
 /* sqlite_facts.c */
-void db_keep(wend_store *store, struct store_keep *k);
+void db_keep(wend_store *store, const struct store_fact *fact,
+             store_kept_fn done, void *ctx);
 /* Whether the table is there: it is made with the first fact. */
 wend_status db_facts_there(struct db *db, int64_t *there, wend_error *err);
 /* Drops some of those whose time is over by then. */
@@ -362,8 +362,9 @@ wend_status db_read_begin(struct sqlite_store *s, wend_error *err);
 wend_status db_read_end(struct sqlite_store *s, wend_status status,
                         wend_error *err);
 
-/* As store_sqlite_open, for writing; the newest schema is a parameter. */
+/* As store_sqlite_open; the newest schema is a parameter. */
 wend_status sqlite_open_as(const char *path, const struct db_schema *schema,
-                           wend_store **out, wend_error *err);
+                           enum store_use use, wend_store **out,
+                           wend_error *err);
 
 #endif

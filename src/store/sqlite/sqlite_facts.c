@@ -20,14 +20,15 @@ static const char create[] = "CREATE TABLE IF NOT EXISTS memory ("
 struct keep_op {
     struct db_op op;
     struct mem mem;
-    struct store_keep *keep;
+    struct store_fact fact;
+    store_kept_fn done; /* NULL: none */
+    void *ctx;
 };
 
-static wend_status keep(struct db *db, struct db_op *base)
+static wend_status keep(struct db *db, struct db_op *op)
 {
-    struct keep_op *k = (struct keep_op *)(void *)base;
-    const struct store_fact *f = &k->keep->fact;
-    wend_status s = db_exec(db, create, &base->err);
+    const struct store_fact *f = &container_of(op, struct keep_op, op)->fact;
+    wend_status s = db_exec(db, create, &op->err);
     int rc;
 
     if (s != WEND_OK)
@@ -38,33 +39,36 @@ static wend_status keep(struct db *db, struct db_op *base)
                            db_int(f->time_us), db_int(f->until_us)));
     else
         rc = db_run(db, Q_FACT_DROP, VALUES(db_str(f->space), db_str(f->key)));
-    return rc == SQLITE_OK ? WEND_OK : db_fail(db, &base->err);
+    return rc == SQLITE_OK ? WEND_OK : db_fail(db, &op->err);
 }
 
-static void kept(struct db_op *base)
+static void kept(struct db_op *op)
 {
-    struct keep_op *k = (struct keep_op *)(void *)base;
-    struct store_keep *told = k->keep;
-    wend_status s = base->status;
+    struct keep_op *k = container_of(op, struct keep_op, op);
     struct mem m = k->mem;
 
+    if (k->done)
+        k->done(k->ctx, op->status);
     mem_free(&m, k);
-    told->done(told, s);
 }
 
-void db_keep(wend_store *store, struct store_keep *k)
+void db_keep(wend_store *store, const struct store_fact *fact,
+             store_kept_fn done, void *ctx)
 {
-    struct keep_op *op = mem_zalloc(&store->mem, sizeof *op);
+    struct store_fact copy = *fact;
+    wend_str *const texts[] = {&copy.space, &copy.key, &copy.text, NULL};
+    struct keep_op *k = store_block(&store->mem, sizeof *k, texts);
 
-    if (!op) {
-        k->done(k, WEND_E_NOMEM);
-        return;
+    if (k) {
+        *k = (struct keep_op){.op = {.fn = keep, .done = kept},
+                              .mem = store->mem,
+                              .fact = copy,
+                              .done = done,
+                              .ctx = ctx};
+        db_queue((struct sqlite_store *)store, &k->op);
+    } else if (done) {
+        done(ctx, WEND_E_NOMEM);
     }
-    op->op.fn = keep;
-    op->op.done = kept;
-    op->mem = store->mem;
-    op->keep = k;
-    db_queue((struct sqlite_store *)store, &op->op);
 }
 
 wend_status db_facts_there(struct db *db, int64_t *there, wend_error *err)

@@ -32,7 +32,7 @@ struct prune_op {
     int64_t from;    /* the run that is swept first */
     bool wrapped;    /* those behind it are gone */
     int64_t count;   /* out: rows or pages */
-    const char *ids; /* of runs, RUN_ID_LEN + 1 bytes each */
+    const char *ids; /* of runs, each with its NUL */
     size_t ids_left;
     int64_t gone; /* out: of them */
     int64_t portion_us, until_us;
@@ -89,35 +89,18 @@ static wend_status done(struct db *db, struct db_op *op, int rc)
 
 /* ---- A run --------------------------------------------------------------- */
 
-static wend_status mark_run(struct db *db, struct db_op *op)
-{
-    struct prune_op *p = (struct prune_op *)(void *)op;
-    wend_status s =
-        done(db, op, db_run(db, Q_PRUNE_MARK, VALUES(db_str(op->run))));
-
-    p->count = sqlite3_changes(db->handle);
-    return s;
-}
-
 static wend_status mark(struct db *db, struct db_op *op)
-{
-    wend_status s = db_exec(db, create_index, &op->err);
-
-    return s == WEND_OK ? mark_run(db, op) : s;
-}
-
-static wend_status mark_many(struct db *db, struct db_op *op)
 {
     struct prune_op *p = begin(op);
     wend_status s = db_exec(db, create_index, &op->err);
 
     p->gone = 0;
-    while (s == WEND_OK && p->ids_left && time_left(p)) {
-        op->run = (wend_str){p->ids, RUN_ID_LEN};
-        s = mark_run(db, op);
-        p->gone += p->count;
-        p->ids_left--;
-        p->ids += RUN_ID_LEN + 1;
+    for (; s == WEND_OK && p->ids_left && time_left(p); p->ids_left--) {
+        wend_str run = str_of(p->ids);
+
+        s = done(db, op, db_run(db, Q_PRUNE_MARK, VALUES(db_str(run))));
+        p->gone += sqlite3_changes(db->handle);
+        p->ids += run.len + 1;
     }
     return s;
 }
@@ -225,31 +208,11 @@ static void unlock(struct sqlite_store *s)
     pthread_mutex_unlock(&s->care_lock);
 }
 
-wend_status db_forget(wend_store *store, wend_str run, wend_error *err)
+wend_status db_forget(wend_store *store, const char *ids, size_t count,
+                      int64_t *gone, wend_error *err)
 {
     struct sqlite_store *s = (struct sqlite_store *)store;
-    struct prune_op p = {.op = {.fn = mark, .run = run}};
-    struct store_state state;
-    wend_status status = db_state(store, run, &state, err);
-
-    if (status == WEND_OK)
-        status = lock(s, err);
-    if (status != WEND_OK)
-        return status;
-    status = db_wait(s, &p.op, err);
-    if (status == WEND_OK && !p.count)
-        status = store_unforgettable(run, err);
-    if (status == WEND_OK)
-        status = sweep_all(s, 0, err);
-    unlock(s);
-    return status;
-}
-
-wend_status db_forget_many(wend_store *store, const char *ids, size_t count,
-                           int64_t *gone, wend_error *err)
-{
-    struct sqlite_store *s = (struct sqlite_store *)store;
-    struct prune_op p = {.op.fn = mark_many, .ids = ids, .ids_left = count};
+    struct prune_op p = {.op.fn = mark, .ids = ids, .ids_left = count};
     int64_t from = 0;
     wend_status status = lock(s, err);
 

@@ -509,14 +509,18 @@ static wend_status slow_blob(wend_store *base, wend_str hash, struct buf *out,
 }
 
 /* Only what a fork that failed has made. */
-static wend_status slow_forget(wend_store *base, wend_str run, wend_error *err)
+static wend_status slow_forget(wend_store *base, const char *ids, size_t count,
+                               int64_t *gone, wend_error *err)
 {
-    return slow(base)->inner->ops->forget(slow(base)->inner, run, err);
+    wend_store *inner = slow(base)->inner;
+
+    return inner->ops->forget(inner, ids, count, gone, err);
 }
 
-static void slow_keep(wend_store *base, struct store_keep *k)
+static void slow_keep(wend_store *base, const struct store_fact *fact,
+                      store_kept_fn done, void *ctx)
 {
-    slow(base)->inner->ops->keep(slow(base)->inner, k);
+    slow(base)->inner->ops->keep(slow(base)->inner, fact, done, ctx);
 }
 
 static wend_status slow_facts(wend_store *base, wend_str space, wend_str key,

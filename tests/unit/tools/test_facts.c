@@ -10,32 +10,28 @@
 /* ---- The store ------------------------------------------------------------
  */
 
-struct keeping {
-    struct store_keep keep;
-    struct wait wait;
-};
-
-static void on_kept(struct store_keep *k, wend_status s)
+static void on_kept(void *ctx, wend_status s)
 {
-    struct keeping *x = (struct keeping *)(void *)k;
+    struct wait *w = ctx;
 
-    x->wait.status = s;
-    sem_post(&x->wait.sem);
+    w->status = s;
+    sem_post(&w->sem);
 }
 
 static wend_status keep(wend_store *s, const char *space, const char *key,
                         const char *text, int64_t time_us, int64_t until_us)
 {
-    struct keeping x = {.keep = {.done = on_kept,
-                                 .fact = {.space = str_of(space),
-                                          .key = str_of(key),
-                                          .text = str_of(text),
-                                          .time_us = time_us,
-                                          .until_us = until_us}}};
+    struct wait w = {0};
 
-    sem_init(&x.wait.sem, 0, 0);
-    s->ops->keep(s, &x.keep);
-    return put_end(&x.wait);
+    sem_init(&w.sem, 0, 0);
+    s->ops->keep(s,
+                 &(struct store_fact){.space = str_of(space),
+                                      .key = str_of(key),
+                                      .text = str_of(text),
+                                      .time_us = time_us,
+                                      .until_us = until_us},
+                 on_kept, &w);
+    return put_end(&w);
 }
 
 static bool on_fact(void *ctx, const struct store_fact *f)

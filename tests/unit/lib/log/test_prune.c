@@ -101,11 +101,11 @@ static void prune(wend_store *s, const char *kind)
     wend_error err = {0};
 
     fill(s);
-    tap_ok(s->ops->forget(s, STR(ID("6")), &err) == WEND_E_BUSY,
+    tap_ok(store_forget_run(s, ID("6"), &err) == WEND_E_BUSY,
            "%s a run that is not over: %s", kind, err.message);
-    tap_ok(s->ops->forget(s, STR(ID("1")), &err) == WEND_E_BUSY,
+    tap_ok(store_forget_run(s, ID("1"), &err) == WEND_E_BUSY,
            "%s a run with a child: %s", kind, err.message);
-    tap_ok(s->ops->forget(s, STR(ID("f")), &err) == WEND_E_NOTFOUND,
+    tap_ok(store_forget_run(s, ID("f"), &err) == WEND_E_NOTFOUND,
            "%s a run that is not there", kind);
     tap_ok(wend_store_prune(s, &o, &done, &err) == WEND_OK && done.runs == 3 &&
                done.kept == 1,

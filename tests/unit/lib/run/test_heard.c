@@ -358,10 +358,11 @@ static wend_status gate_facts(wend_store *s, wend_str space, wend_str key,
     return gate.real->ops->facts(gate.real, space, key, now_us, fn, ctx, err);
 }
 
-static void gate_keep(wend_store *s, struct store_keep *k)
+static void gate_keep(wend_store *s, const struct store_fact *fact,
+                      store_kept_fn done, void *ctx)
 {
     (void)s;
-    gate.real->ops->keep(gate.real, k);
+    gate.real->ops->keep(gate.real, fact, done, ctx);
 }
 
 static wend_status gate_failure(wend_store *s, wend_error *err)

@@ -125,7 +125,7 @@ static void refuses_to_write(void)
            "to write: why not: %s", err.message);
     tap_is_i64(s->ops->claim(s, str_of(RUN), STORE_SEQ_ANY, &epoch, &seq, &err),
                WEND_E_STORE, "to write: a claim");
-    tap_is_i64(s->ops->forget(s, str_of(RUN), &err), WEND_E_STORE,
+    tap_is_i64(store_forget_run(s, RUN, &err), WEND_E_STORE,
                "to write: to forget");
     wend_store_free(s);
     unlock();

@@ -62,15 +62,16 @@ static void steps(void)
 
     snprintf(copy, sizeof copy, "%s.v%d.bak", path, now);
     put_event(s, RUN_A, 1, "{}");
-    tap_ok(sqlite_open_as(path, &later, &old, &err) == WEND_E_BUSY,
+    tap_ok(sqlite_open_as(path, &later, STORE_WRITE, &old, &err) == WEND_E_BUSY,
            "not while it is open: %s", err.message);
     wend_store_free(s);
-    tap_ok(sqlite_open_as(path, &never, &s, &err) < 0 && !s,
+    tap_ok(sqlite_open_as(path, &never, STORE_WRITE, &s, &err) < 0 && !s,
            "a step that fails: %s", err.message);
     s = open_store(path);
     tap_ok(s && log_read(s, RUN_A).seq_last == 1, "changes nothing");
     wend_store_free(s);
-    tap_ok(sqlite_open_as(path, &later, &s, NULL) == WEND_OK, "upgraded");
+    tap_ok(sqlite_open_as(path, &later, STORE_WRITE, &s, NULL) == WEND_OK,
+           "upgraded");
     if (s) {
         struct sqlite_store *at = (struct sqlite_store *)s;
 
