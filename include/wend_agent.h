@@ -336,10 +336,11 @@ WEND_API const wend_tool_info *wend_agent_tool(wend_agent *agent, size_t i);
 
 /* ---- Agents from files --------------------------------------------------- */
 
-/* An agent file (agent/1, see wend-agent(5)) with all files that it names, or a
- * tool file (tool/1), as options for the functions above. Opening it starts and
- * trusts nothing. A manifest never changes: any thread may read it until it is
- * freed. Members are only appended. */
+/* An agent file (agent/1, see wend-agent(5)) or a plan file (plan/1, see
+ * wend-plan(5)) with all files that it names, or a tool file (tool/1), as
+ * options for the functions above. Opening it starts and trusts nothing. A
+ * manifest never changes: any thread may read it until it is freed, except
+ * `plan`, which one thread may use at a time. Members are only appended. */
 typedef struct wend_manifest_file {
     const char *name; /* relative to the manifest's folder, else absolute */
     const char *sum;  /* SHA-256 of its bytes, in hex */
@@ -348,6 +349,12 @@ typedef struct wend_manifest_file {
 typedef struct wend_manifest_gap {
     const char *name, *why; /* what `sum` leaves out: a folder, a module .. */
 } wend_manifest_gap;
+
+typedef struct wend_manifest_relic {
+    const char *path;
+    wend_str text; /* for wend_agent_add_relic */
+    bool network;  /* it uses the network */
+} wend_manifest_relic;
 
 typedef struct wend_manifest {
     const char *path;
@@ -374,16 +381,33 @@ typedef struct wend_manifest {
     size_t files_count;
     const wend_manifest_gap *gaps;
     size_t gaps_count;
+    /* Of a plan: `commands` and `relics` are those that its actions name,
+     * `agents` the agents and plans. */
+    wend_plan *plan;    /* lent; NULL: not a plan */
+    const char *target; /* what the actions of the outer plan call this agent
+                           or plan; else NULL */
+    const wend_manifest_relic *relics;
+    size_t relics_count;
 } wend_manifest;
 
 typedef struct wend_manifest_options {
     size_t size;
     bool tool;    /* the file is a tool/1: one of `commands` */
     bool regular; /* refuse what is not a regular file */
+    /* The file is a plan/1; "-" is standard input. Its actions name agents and
+     * plans by path, tools and relics by name: tools/NAME.yaml and
+     * relics/NAME.yaml in the folder of the plan. */
+    bool plan;
+    const char *const *sets; /* of a plan: as in wend_plan_options */
+    size_t sets_count;
+    const char *const *tools; /* of a plan: more tools that it may name,
+                                 besides those and the built-in ones */
+    size_t tools_count;
 } wend_manifest_options;
 
 /* Reads a file and all files that it names, once. options may be NULL. If one
- * is invalid, err has the file, line and column. [any thread] */
+ * is invalid, err has the file, line and column; plans that contain each other
+ * in a cycle, or more than 8 levels deep, are refused. [any thread] */
 WEND_API wend_status wend_manifest_open(const char *path,
                                         const wend_manifest_options *options,
                                         wend_manifest **out, wend_error *err);
@@ -421,13 +445,22 @@ typedef struct wend_load_options {
      * the agent is freed. */
     wend_note_fn note, warn;
     void *note_ctx;
+    /* A plan, opened before: the agent can run it by wend_run_start_plan. It
+     * has the tools, relics, agents and plans that the actions name, and
+     * besides them `tools`, or else all built-in tools, but not the tools of
+     * the agent's file; the policy decides what may run. Without a model,
+     * neither here nor in the agent's file, the plan must not ask one. */
+    const wend_manifest *plan;
+    const char *plan_trust; /* as `trust`, for `plan` */
 } wend_load_options;
 
 /* Makes an agent from a file, with its tools, servers and child agents; waits
- * for servers to start. A server that cannot be reached is left out. With
- * neither path nor manifest the options alone define the agent. If no tools are
- * named it has those that only read: calculator, read_file, list_dir, glob,
- * grep. The files that it is made of are guarded (see wend_agent_options). */
+ * for servers to start. A server that cannot be reached is left out; a relic
+ * of a plan that cannot be used is an error. With neither path nor manifest the
+ * options alone define the agent. If no tools are named it has those that only
+ * read: calculator, read_file, list_dir, glob, grep. The files that it is made
+ * of are guarded (see wend_agent_options). WEND_E_MISUSE: inside a callback, an
+ * agent with servers. */
 WEND_API wend_status wend_agent_load(wend_runtime *rt, const char *path,
                                      const wend_load_options *options,
                                      wend_agent **out, wend_error *err);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/agent/agent_use.h"
+#include "cli/agent/agent.h"
 #include "cli/stores.h"
 #include "cli/term.h"
 

@@ -64,17 +64,13 @@ extern const char *const on_off_words[];  /* the same */
 struct cli {
     const struct command *command;
     struct settings set;
-    struct settings given;      /* the same, from the command line only */
-    const wend_manifest *agent; /* NULL: the built-in one */
-    bool inner; /* that agent is inside another, see agent_inner.c */
+    struct settings given;            /* the same, from the command line only */
+    const wend_manifest *agent;       /* NULL: the built-in one */
+    const wend_manifest *plan;        /* of wend plan */
     struct manifest_node *manifests;  /* all that were opened */
     const wend_manifest **tool_files; /* of --tools */
     size_t tool_files_count;
-    struct words guarded; /* files that the outermost agent is made of */
     const struct json *past_tools; /* of the resumed run */
-    struct relic_file *relics;     /* used by a plan */
-    struct plan_tool *plan_tools;  /* the same */
-    int64_t servers_ms;            /* when the first server was connected to */
     int servers_code;   /* of a list of tools that was not accepted; 0 */
     struct arena arena; /* lives as long as the process */
     char **argv; /* the arguments after the command name; ends with NULL */

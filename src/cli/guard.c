@@ -45,10 +45,11 @@ static bool guard_all(const struct cli *cli, struct words *out, struct arena *a)
 
 int agent_guard(struct cli *cli, wend_agent_options *o)
 {
-    /* A nested agent must not change the outer one either. */
-    if (!cli->inner && !guard_all(cli, &cli->guarded, &cli->arena))
+    struct words guarded = {0};
+
+    if (!guard_all(cli, &guarded, &cli->arena))
         return complain(EXIT_FAILED, "out of memory");
-    o->guarded = cli->guarded.items;
-    o->guarded_count = cli->guarded.count;
+    o->guarded = guarded.items;
+    o->guarded_count = guarded.count;
     return EXIT_DONE;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/agent/agent_use.h"
+#include "cli/agent/agent.h"
 #include "cli/cmd/cmd.h"
 #include "cli/config.h"
 

@@ -95,6 +95,20 @@ exits "a tool beside the plan" 0 "$WEND" plan run -q beside/p.yaml
 is "a tool beside the plan: its output" "$(cat "$out")" '{"x":{"TEXT":"HI"}}'
 exits "a rule about it" 1 "$WEND" plan run -q --approve '!shout' beside/p.yaml
 exits "shown" 0 "$WEND" plan show beside/p.yaml
+mkdir -p beside/in/tools
+tool whisper 'command: [tr, A-Z, a-z]' >beside/in/tools/whisper.yaml
+sed 's/shout/whisper/; s/: hi/: HI/' beside/p.yaml >beside/in/p.yaml
+cat >beside/both.yaml <<'EOF'
+wend: plan/1
+name: both
+actions:
+  - {name: a, type: tool, target: shout, params: {text: hi}, output_key: x}
+  - {name: b, type: workflow, target: in/p.yaml, output_key: y}
+outputs: {x: $x, y: $y}
+EOF
+exits "rules about tools of it and of a plan inside" 0 "$WEND" plan run -q \
+    --approve shout --approve whisper beside/both.yaml
+is "both have run" "$(cat "$out")" '{"x":{"TEXT":"HI"},"y":{"x":{"text":"hi"}}}'
 exits "from elsewhere" 0 sh -c "cd elsewhere && '$WEND' plan run -q ../beside/p.yaml"
 tool other 'command: [cat]' >beside/tools/shout.yaml
 exits "another name" 2 "$WEND" plan show beside/p.yaml

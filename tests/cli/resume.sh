@@ -68,6 +68,33 @@ is "from elsewhere: the script of its directory, where it was" \
 is "--json: order" "$(cat "$work/order")" "run_resume model_end model_start \
 text_delta model_end turn_end metrics run_end"
 
+# The files that the user names, and the programs that they name, are found from
+# where the user is; the programs run in the directory of the run.
+mkdir -p "$work/other/tools"
+(
+    cd "$work/other" || exit 2
+    for n in own given; do
+        printf 'wend: tool/1\nname: %s\ndescription: d\ncommand: [./%s.sh]\n' \
+            $n $n >tools/$n.yaml
+        printf '#!/bin/sh\ncat mark\necho %s\n' $n >tools/$n.sh
+        chmod +x tools/$n.sh
+    done
+    printf 'wend: script/1\nturns:\n  - {calls: [{name: own}, {name: given}]}\n%s' \
+        '  - {text: both ran}' >model.yaml
+    printf 'wend: agent/1\nmodel: script:model.yaml\ntools: [tools/own.yaml]\n' \
+        >agent.yaml
+)
+echo here >mark
+start '"text":"one "' -m "$held"
+killed
+(cd "$work/other" && run "$WEND" resume -a agent.yaml --tools tools/given.yaml \
+    --sandbox off --approve all last)
+is "resume -a --tools from elsewhere" "$(tail -1 "$out")" "both ran"
+resumed >"$work/order"
+has "the agent's program is found, and runs where the run is" events \
+    '"output":"here\nown'
+has "that of --tools, too" events '"output":"here\ngiven'
+
 # ---- Ends -------------------------------------------------------------------------
 
 start '"text":"one "' -m "$held"

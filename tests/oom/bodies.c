@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "wire/file/manifest.h"
@@ -139,6 +140,25 @@ bool agent_files(const struct scenario *sc)
            put_file("in.yaml", "wend: agent/1\ntools: [glob]\n");
 }
 
+bool plan_files(const struct scenario *sc)
+{
+    mkdir("tools", 0700);
+    mkdir("relics", 0700);
+    return agent_files(sc) &&
+           put_file(
+               "plan.yaml",
+               "wend: plan/1\nname: p\nactions:\n"
+               "  - {name: a, type: workflow, target: w.yaml}\n"
+               "  - {name: b, type: agent, target: agent.yaml, prompt: x}\n"
+               "  - {name: c, type: tool, target: say, when: 'false'}\n") &&
+           put_file("w.yaml", "wend: plan/1\nname: w\nactions:\n"
+                              "  - {name: a, type: relic, target: kv.get,\n"
+                              "     params: {key: k}}\n") &&
+           put_file("relics/kv.yaml", "wend: relic/1\nname: kv\nkind: kv\n") &&
+           put_file("tools/say.yaml", "wend: tool/1\nname: say\n"
+                                      "description: d\ncommand: [echo]\n");
+}
+
 /* An agent of a file, with a tool and an agent of files. */
 void play_load(const struct scenario *sc, struct tale *t)
 {
@@ -159,6 +179,37 @@ void play_load(const struct scenario *sc, struct tale *t)
     }
     wend_run_free(run);
     wend_agent_free(agent);
+    stage_close(&st);
+}
+
+/* A plan of a file, with a tool, a relic, an agent and a plan of files. */
+void play_plan_file(const struct scenario *sc, struct tale *t)
+{
+    const wend_manifest_options mo = {.size = sizeof mo, .plan = true};
+    wend_load_options o = {.size = sizeof o, .plan_trust = "any"};
+    struct stage st = {0};
+    wend_manifest *m = NULL;
+    wend_agent *agent = NULL;
+    wend_run *run = NULL;
+
+    if (stage_open(&st, sc, t) &&
+        step_ok(t, "open", wend_manifest_open("plan.yaml", &mo, &m, &st.err),
+                &st.err)) {
+        o.plan = m;
+        if (step_ok(t, "load",
+                    wend_agent_load(st.rt, NULL, &o, &agent, &st.err),
+                    &st.err) &&
+            step_ok(
+                t, "start",
+                wend_run_start_plan(agent, m->plan, NULL, NULL, &run, &st.err),
+                &st.err)) {
+            t->count = 1;
+            stage_watch(run, sc, t, &t->runs[0]);
+        }
+    }
+    wend_run_free(run);
+    wend_agent_free(agent);
+    wend_manifest_free(m);
     stage_close(&st);
 }
 

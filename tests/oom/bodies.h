@@ -9,6 +9,7 @@
 void play_resume(const struct scenario *sc, struct tale *t);
 void play_of_run(const struct scenario *sc, struct tale *t);
 void play_load(const struct scenario *sc, struct tale *t);
+void play_plan_file(const struct scenario *sc, struct tale *t);
 void play_replay(const struct scenario *sc, struct tale *t);
 void play_fork(const struct scenario *sc, struct tale *t);
 void play_export(const struct scenario *sc, struct tale *t);
@@ -19,6 +20,7 @@ void play_parse(const struct scenario *sc, struct tale *t);
 
 bool left_run(const struct scenario *sc);     /* in the middle */
 bool agent_files(const struct scenario *sc);  /* no run, but files */
+bool plan_files(const struct scenario *sc);   /* the same */
 bool ended_run(const struct scenario *sc);    /* it is over */
 bool exported_run(const struct scenario *sc); /* and only in a file */
 

@@ -122,6 +122,9 @@ static void op_relics(struct worker *w)
 
 static const char agent_text[] = "wend: agent/1\nname: filed\n"
                                  "model: 'script:{\"turns\":[]}'\n";
+static const char plan_text[] =
+    "wend: plan/1\nname: filed\nactions:\n"
+    "  - {name: a, type: tool, target: calculator, params: {expression: 1}}\n";
 
 static wend_status review(void *ctx, const wend_run_past *past, wend_error *err)
 {
@@ -149,8 +152,9 @@ static void op_load(struct worker *w)
 
     snprintf(path, sizeof path, "%p.yaml", (void *)w);
     f = fopen(path, "w");
+    mo.plan = chance_of(&w->chance, 300);
     if (f) {
-        fputs(agent_text, f);
+        fputs(mo.plan ? plan_text : agent_text, f);
         fclose(f);
     }
     if (check(w, "manifest_open", wend_manifest_open(path, &mo, &m, &err), &err,
@@ -158,18 +162,23 @@ static void op_load(struct worker *w)
         err = junk;
         check(w, "manifest_check", wend_manifest_check(m, &err), &err, NULL);
     }
-    wend_manifest_free(m);
     forget(w, K_AGENT, *slot);
     *slot = NULL;
     err = junk;
     ro.ctx = w;
+    if (m && m->plan) {
+        lo.plan = m;
+        lo.plan_trust = "any";
+    }
     if (chance_of(&w->chance, 500))
-        check(w, "agent_load", wend_agent_load(w->rt, path, &lo, slot, &err),
+        check(w, "agent_load",
+              wend_agent_load(w->rt, lo.plan ? NULL : path, &lo, slot, &err),
               &err, *slot);
     else
         check(w, "agent_of_run",
               wend_agent_of_run(w->rt, some_id(w, id), &ro, slot, &err), &err,
               *slot);
+    wend_manifest_free(m);
     unlink(path);
 }
 

@@ -2,19 +2,17 @@
  * again.c - the agent of a run, by wend_agent_of_run: what the options say
  * instead of the log, and what the user says to an imported one.
  */
-#include "cli/agent/again.h"
+#include "cli/agent/agent.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/json.h"
-#include "cli/agent/agent_make.h"
-#include "cli/agent/agent_tools.h"
-#include "cli/agent/servers.h"
 #include "cli/authority.h"
 #include "cli/config.h"
+#include "cli/trust.h"
+#include "cli/view/view.h"
 
 struct looking {
     struct cli *cli;
@@ -25,26 +23,93 @@ struct looking {
     int code; /* why it was refused; what is wrong has been said */
 };
 
+/* ---- Paths --------------------------------------------------------------- */
+
 /* A script is found from here, also when the run is of another directory. */
-static int whole_path(struct cli *cli)
+static int whole_script(struct cli *cli)
 {
-    const char *name = cli->given.model;
+    const char *name = cli->given.model, *real;
     struct buf b = {.mem = cli->arena.mem};
-    char *path;
 
     if (!name || !str_starts(str_of(name), "script:") || name[7] == '{')
         return EXIT_DONE;
-    path = realpath(name + 7, NULL);
-    if (!path)
+    real = trust_real(name + 7, &cli->arena);
+    if (!real)
         return EXIT_DONE; /* the agent says what is wrong with it */
-    buf_fmt(&b, "script:%s", path);
+    buf_fmt(&b, "script:%s", real);
     cli->given.model = cli->set.model = buf_keep(&b, &cli->arena).ptr;
-    free(path);
     return cli->arena.failed ? complain(EXIT_FAILED, "out of memory")
                              : EXIT_DONE;
 }
 
-/* Of the log nothing counts: as run makes it. */
+static void make_whole(struct cli *cli, const char *here, const char **path)
+{
+    struct buf b = {.mem = cli->arena.mem};
+
+    if (!*path || **path == '/')
+        return;
+    buf_fmt(&b, "%s/%s", here, *path);
+    *path = buf_keep(&b, &cli->arena).ptr;
+}
+
+/* The programs of an agent's file are relative to it, as it was opened. */
+static int open_whole(struct cli *cli, const char *here)
+{
+    const wend_manifest *old = cli->agent, *m = NULL;
+    const char *path = old ? old->path : NULL;
+    struct settings *set = &cli->set;
+    wend_error err = {0};
+
+    if (!path || *path == '/')
+        return EXIT_DONE;
+    make_whole(cli, here, &path);
+    if (!path)
+        return complain(EXIT_FAILED, "out of memory");
+    if (agent_open(cli, path, false, &m, &err) != WEND_OK)
+        return complain(EXIT_USAGE, "%s", err.message);
+    if (strcmp(m->sum, old->sum) != 0)
+        return complain(EXIT_USAGE, "%s was changed meanwhile; try again",
+                        path);
+    if (set->model == old->options->model)
+        set->model = m->options->model;
+    for (size_t i = 0; set->fallback.origin == ORIGIN_AGENT &&
+                       i < m->options->fallbacks_count;
+         i++)
+        set->fallback.items[i] = m->options->fallbacks[i];
+    cli->agent = m;
+    return EXIT_DONE;
+}
+
+/* Files that the run names by relative paths are found from its directory,
+ * those that the user names from here. */
+static int move(struct cli *cli, const char *id, const char *cwd)
+{
+    struct settings *set = &cli->set;
+    const char **const paths[] = {&set->schema,     &set->key_file,
+                                  &set->ca_file,    &set->models,
+                                  &set->record_dir, &set->playback_dir};
+    const char *here = trust_real(".", &cli->arena);
+    int code;
+
+    if (here && strcmp(here, cwd) != 0) {
+        for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+            make_whole(cli, here, paths[i]);
+        for (size_t i = 0; i < set->tool_files.count; i++)
+            make_whole(cli, here, &set->tool_files.items[i]);
+        if (cli->arena.failed)
+            return complain(EXIT_FAILED, "out of memory");
+        code = open_whole(cli, here);
+        if (code)
+            return code;
+    }
+    return chdir(cwd) ? complain(EXIT_USAGE, "the directory of run %s, %s: %s",
+                                 id, cwd, strerror(errno))
+                      : EXIT_DONE;
+}
+
+/* ---- The agent ----------------------------------------------------------- */
+
+/* The log does not count: the agent is made as for a new run. */
 static int make_given(struct cli *cli, struct again *how, wend_agent **agent)
 {
     bool asks;
@@ -57,7 +122,7 @@ static int make_given(struct cli *cli, struct again *how, wend_agent **agent)
     return agent_make(cli, agent, &asks);
 }
 
-/* Only what the command line names goes before the log. */
+/* Only what the command line names overrides the log. */
 static int fill(struct looking *l)
 {
     struct cli *cli = l->cli;
@@ -94,7 +159,6 @@ static int fill(struct looking *l)
     return code;
 }
 
-/* Files that the run names by relative paths are found from its directory. */
 static int look(struct looking *l, const wend_run_past *past)
 {
     struct cli *cli = l->cli;
@@ -109,11 +173,10 @@ static int look(struct looking *l, const wend_run_past *past)
         code = authority_ask(cli, l->id, past->cwd, config);
     l->how->trust_log = !code && past->imported;
     cli->past_tools = json_get(config, "tools");
+    if (!code && cwd)
+        code = move(cli, l->id, cwd);
     if (!code && l->how->take & WEND_FORK_TOOLS)
         code = tools_load(cli);
-    if (!code && cwd && chdir(cwd))
-        code = complain(EXIT_USAGE, "the directory of run %s, %s: %s", l->id,
-                        cwd, strerror(errno));
     return code ? code : fill(l);
 }
 
@@ -153,7 +216,7 @@ int again_agent(struct cli *cli, const char *id, struct again *how,
                               .ctx = &l};
     wend_error err = {0};
     wend_status s;
-    int code = whole_path(cli);
+    int code = whole_script(cli);
 
     if (!code && how->imported && (how->take || cli->given.sandbox >= 0))
         return make_given(cli, how, agent);

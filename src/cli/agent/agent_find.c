@@ -1,7 +1,7 @@
 /*
  * agent_find.c - where agents are: named files, the user's folder.
  */
-#include "cli/agent/agent_find.h"
+#include "cli/agent/agent.h"
 
 #include <dirent.h>
 #include <errno.h>

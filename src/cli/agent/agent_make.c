@@ -1,13 +1,11 @@
 /*
  * agent_make.c - the agent of a run, from the settings and its file.
  */
-#include "cli/agent/agent_make.h"
+#include "cli/agent/agent.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/agent/agent_tools.h"
-#include "cli/agent/servers.h"
 #include "cli/config.h"
 #include "cli/guard.h"
 #include "cli/remember.h"
@@ -40,10 +38,9 @@ int agent_approve(struct cli *cli, wend_agent_options *o, bool *asks,
     o->approve = WEND_APPROVE_ASK;
     for (size_t i = 0; i < w->count; i++) {
         int mode = str_index(str_of(w->items[i]), approve_words, APPROVE_WORDS);
-        int code = mode < 0 && !cli->inner /* then it was checked before */
-                       ? tools_check_rule(cli, w->items[i], approve_words,
-                                          APPROVE_WORDS)
-                       : EXIT_DONE;
+        int code = mode < 0 ? tools_check_rule(cli, w->items[i], approve_words,
+                                               APPROVE_WORDS)
+                            : EXIT_DONE;
 
         if (code)
             return code;
@@ -106,7 +103,7 @@ int agent_fill(struct cli *cli, wend_load_options *load, wend_agent_options *o,
                bool *asks)
 {
     const struct settings *set = &cli->set;
-    int code = tools_load(cli);
+    int code = cli->tool_files ? EXIT_DONE : tools_load(cli);
 
     *o = (wend_agent_options){
         .size = sizeof *o,
@@ -136,6 +133,9 @@ int agent_fill(struct cli *cli, wend_load_options *load, wend_agent_options *o,
     load->agent = o;
     load->manifest = cli->agent;
     load->trust = cli->agent ? cli->agent->sum : NULL; /* see agent_use */
+    load->plan = cli->plan;
+    load->plan_trust =
+        cli->plan ? cli->plan->sum : NULL; /* the user named it */
     if (!code)
         code = agent_approve(cli, o, asks, &load->allow_rest);
     if (!code)
@@ -158,7 +158,6 @@ int agent_make(struct cli *cli, wend_agent **agent, bool *asks)
 
     if (code)
         return code;
-    server_time_left(cli); /* begins */
     s = wend_agent_load(cli->rt, NULL, &load, agent, &err);
     if (s != WEND_OK)
         return agent_not_made(cli, s, &err);

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "cli/agent/agent_use.h"
+#include "cli/agent/agent.h"
 #include "cli/term.h"
 #include "wire/file/manifest.h"
 

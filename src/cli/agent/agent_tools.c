@@ -1,20 +1,17 @@
 /*
  * agent_tools.c - the tools that options name: -t, --tools, --approve.
  */
-#include "cli/agent/agent_tools.h"
+#include "cli/agent/agent.h"
 
 #include <string.h>
 
 #include "base/json.h"
 #include "base/limits.h"
-#include "cli/agent/agent_use.h"
-#include "cli/agent/plan_tools.h"
-#include "cli/agent/servers.h"
 #include "wire/file/manifest.h"
 
 enum { NAMES_MAX = 2 * TOOLS_MAX };
 
-/* Names of all tools that there are, for "did you mean". */
+/* Names of all tools, for "did you mean". */
 struct names {
     const char *list[NAMES_MAX];
     int count;
@@ -32,6 +29,15 @@ static void add_commands(struct names *n, const wend_manifest *m)
         add_name(n, m->commands[i]->name);
 }
 
+/* Recursion is bounded by the depth of plans in plans. */
+static void add_plan(struct names *n, const wend_manifest *plan)
+{
+    add_commands(n, plan);
+    for (size_t i = 0; i < plan->agents_count; i++)
+        if (plan->agents[i]->plan)
+            add_plan(n, plan->agents[i]);
+}
+
 static void all_names(const struct cli *cli, struct names *n)
 {
     const wend_tool_info *t;
@@ -42,6 +48,8 @@ static void all_names(const struct cli *cli, struct names *n)
     for (size_t i = 0; i < cli->tool_files_count; i++)
         add_commands(n, cli->tool_files[i]);
     add_commands(n, cli->agent);
+    if (cli->plan)
+        add_plan(n, cli->plan);
 }
 
 static int no_tool(const char *what, wend_str name, const struct names *n)
@@ -77,7 +85,7 @@ int tools_check_rule(struct cli *cli, const char *rule,
         return complain(EXIT_USAGE, "--approve: %s", err.message);
     all_names(cli, &n);
     if (!name.len || str_index(name, n.list, n.count) >= 0 ||
-        plan_tools_have(cli, name) || in_past(cli, name))
+        in_past(cli, name))
         return EXIT_DONE;
     /* With a parenthesis it was not meant to be a mode. */
     for (int i = 0; !strchr(rule, '(') && i < modes_count; i++)
@@ -90,6 +98,7 @@ int tools_check_rule(struct cli *cli, const char *rule,
 int tools_load(struct cli *cli)
 {
     const struct words *w = &cli->set.tool_files;
+    const wend_manifest_options o = {.size = sizeof o, .tool = true};
     const wend_manifest **list =
         arena_alloc(&cli->arena, (w->count + 1) * sizeof *list);
     wend_error err = {0};
@@ -97,7 +106,7 @@ int tools_load(struct cli *cli)
     if (!list)
         return complain(EXIT_FAILED, "out of memory");
     for (size_t i = 0; i < w->count; i++)
-        if (tool_open(cli, w->items[i], &list[i], &err) != WEND_OK)
+        if (manifest_open(cli, w->items[i], &o, &list[i], &err) != WEND_OK)
             return complain(EXIT_USAGE, "--tools: %s", err.message);
     cli->tool_files = list;
     cli->tool_files_count = w->count;
@@ -105,7 +114,8 @@ int tools_load(struct cli *cli)
 }
 
 /* Those of the command line, else of the agent's file, else of the settings,
- * else the default ones; and always those of --tools. */
+ * else the default ones; and always those of --tools. A plan may use all
+ * built-in tools. */
 int tools_fill(struct cli *cli, wend_load_options *o)
 {
     const struct words *w = &cli->set.tools;
@@ -120,7 +130,7 @@ int tools_fill(struct cli *cli, wend_load_options *o)
         commands[i] = cli->tool_files[i]->commands[0];
     o->commands = commands;
     o->commands_count = count;
-    if (w->count &&
+    if (w->count && !cli->plan &&
         (w->origin == ORIGIN_OPTIONS || !cli->agent || !cli->agent->tools)) {
         o->tools = w->items;
         o->tools_count = w->count;

@@ -5,7 +5,7 @@
  * about this task than the user's defaults do, and less than the command
  * line.
  */
-#include "cli/agent/agent_use.h"
+#include "cli/agent/agent.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "cli/agent/agent_find.h"
 #include "cli/trust.h"
 
 /* ---- Manifests ----------------------------------------------------------- */
@@ -24,9 +23,9 @@ struct manifest_node {
     wend_manifest *manifest;
 };
 
-static wend_status open_kept(struct cli *cli, const char *path,
-                             const wend_manifest_options *o,
-                             const wend_manifest **out, wend_error *err)
+wend_status manifest_open(struct cli *cli, const char *path,
+                          const wend_manifest_options *o,
+                          const wend_manifest **out, wend_error *err)
 {
     struct manifest_node *n = arena_alloc(&cli->arena, sizeof *n);
     wend_status s;
@@ -45,15 +44,7 @@ wend_status agent_open(struct cli *cli, const char *path, bool plain,
 {
     const wend_manifest_options o = {.size = sizeof o, .regular = plain};
 
-    return open_kept(cli, path, &o, out, err);
-}
-
-wend_status tool_open(struct cli *cli, const char *path,
-                      const wend_manifest **out, wend_error *err)
-{
-    const wend_manifest_options o = {.size = sizeof o, .tool = true};
-
-    return open_kept(cli, path, &o, out, err);
+    return manifest_open(cli, path, &o, out, err);
 }
 
 void manifests_free(struct cli *cli)
@@ -102,7 +93,8 @@ static wend_status apply(struct cli *cli)
     return WEND_OK;
 }
 
-int agent_take(struct cli *cli, const wend_manifest *m)
+/* Uses a file that was opened. */
+static int take(struct cli *cli, const wend_manifest *m)
 {
     wend_error err = {0};
 
@@ -212,7 +204,7 @@ static int accept_here(struct cli *cli, const wend_manifest *m)
                         strerror(errno));
     if (trust_add(real, m, &cli->arena, &err) != WEND_OK)
         complain(0, "%s; so it will be asked again", err.message);
-    return agent_take(cli, m);
+    return take(cli, m);
 }
 
 static int use_here(struct cli *cli, const struct settings *options)
@@ -226,7 +218,7 @@ static int use_here(struct cli *cli, const struct settings *options)
     if (s == WEND_E_NOTFOUND)
         return EXIT_DONE;
     if (!s && trusted)
-        return agent_take(cli, m);
+        return take(cli, m);
     if (!s && terminal && ask(cli, m))
         return accept_here(cli, m);
     if (s && !options->quiet)
@@ -252,5 +244,5 @@ int agent_use(struct cli *cli, const struct settings *options)
         return code;
     if (agent_open(cli, path, false, &m, &err) != WEND_OK)
         return complain(EXIT_USAGE, "%s", err.message);
-    return agent_take(cli, m);
+    return take(cli, m);
 }

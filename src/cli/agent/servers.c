@@ -1,10 +1,9 @@
 /*
  * servers.c - servers of tools: those of --mcp.
  */
-#include "cli/agent/servers.h"
+#include "cli/agent/agent.h"
 
 #include <string.h>
-#include <time.h>
 
 /* ---- Words --------------------------------------------------------------- */
 
@@ -50,12 +49,13 @@ static const char *const *split(const char *text, struct arena *a,
     return list;
 }
 
-bool server_parse(const char *text, struct arena *a, struct server_spec *out,
+/* NAME=COMMAND or NAME=URL. A command is words as in a shell: quotes and
+ * backslashes, nothing else. False: `why` says what is wrong. */
+static bool parse(const char *text, struct arena *a, wend_mcp_options *out,
                   struct buf *why)
 {
     const char *equals = strchr(text, '=');
 
-    *out = (struct server_spec){NULL, NULL, NULL};
     if (!equals || equals == text || !equals[1]) {
         buf_cstr(why, "must be NAME=COMMAND or NAME=URL");
         return false;
@@ -88,43 +88,19 @@ void server_warn(void *ctx, const char *text)
     complain(0, "%s", text);
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-uint32_t server_time_left(struct cli *cli)
-{
-    int64_t now = now_ms(), left;
-
-    if (!cli->set.timeout_ms)
-        return 0;
-    if (!cli->servers_ms)
-        cli->servers_ms = now;
-    left = cli->set.timeout_ms - (now - cli->servers_ms);
-    return left < 1 ? 1 : left > UINT32_MAX ? UINT32_MAX : (uint32_t)left;
-}
-
 static int read_option(struct cli *cli, const char *text, wend_mcp_options *o)
 {
     struct buf why = {.mem = cli->arena.mem};
-    struct server_spec spec;
     int code = EXIT_DONE;
 
-    if (!server_parse(text, &cli->arena, &spec, &why))
-        code = usage_error(cli, "--mcp '%s': %s", text,
-                           why.len ? why.ptr : "out of memory");
-    buf_free(&why);
     *o = (wend_mcp_options){.size = sizeof *o,
-                            .name = spec.name,
-                            .url = spec.url,
-                            .command = spec.command,
                             .note = server_say,
                             .note_ctx = cli,
                             .sandbox_off = cli->set.sandbox == 1};
+    if (!parse(text, &cli->arena, o, &why))
+        code = usage_error(cli, "--mcp '%s': %s", text,
+                           why.len ? why.ptr : "out of memory");
+    buf_free(&why);
     return code;
 }
 

@@ -5,8 +5,7 @@
 
 #include "base/json.h"
 #include "base/utf8.h"
-#include "cli/agent/agent_find.h"
-#include "cli/agent/agent_use.h"
+#include "cli/agent/agent.h"
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
 #include "cli/term.h"

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/limits.h"
-#include "cli/agent/again.h"
+#include "cli/agent/agent.h"
 #include "cli/authority.h"
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"

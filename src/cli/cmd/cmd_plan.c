@@ -1,22 +1,15 @@
 /*
  * cmd_plan.c - wend plan: shows what a plan will do without running it.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/json.h"
 #include "base/limits.h"
-#include "cli/agent/agent_tools.h"
-#include "cli/agent/plan_files.h"
-#include "cli/agent/plan_tools.h"
-#include "cli/agent/relics.h"
+#include "cli/agent/agent.h"
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
 #include "cli/cmd/plan_run.h"
-#include "wire/file/manifest.h"
 #include "cli/term.h"
 #include "cli/view/plan_draw.h"
 
@@ -51,110 +44,28 @@ static const struct opt opts[] = {
     ROWS_END,
 };
 
-/* ---- Targets ------------------------------------------------------------- */
-
-struct known {
-    struct cli *cli;
-    wend_str path;          /* of the plan */
-    struct buf wrong;       /* what of a file that it names */
-    const char *names[256]; /* of tools */
-    int count;
-};
-
-static void learn_tools(struct known *k)
-{
-    const wend_tool_info *t;
-    int most = sizeof k->names / sizeof *k->names;
-
-    for (size_t i = 0; (t = wend_builtin(i)) && k->count < most; i++)
-        k->names[k->count++] = t->name.ptr;
-    for (size_t i = 0; i < k->cli->tool_files_count && k->count < most; i++)
-        k->names[k->count++] = k->cli->tool_files[i]->name;
-}
-
-/* Whether the file exists, relative to the plan. */
-static bool is_there(const struct known *k, wend_str path)
-{
-    struct buf b = {.mem = k->cli->arena.mem};
-    bool there;
-
-    manifest_path(&b, k->path, path);
-    there = !b.failed && strlen(b.ptr) == b.len && !access(b.ptr, R_OK);
-    buf_free(&b);
-    return there;
-}
-
-static bool knows(void *ctx, wend_str type, wend_str target, const char **near)
-{
-    struct known *k = ctx;
-
-    if (str_is(type, "agent") || str_is(type, "workflow"))
-        return is_there(k, target);
-    if (str_is(type, "relic"))
-        return relics_know(k->cli, k->path, target, near, &k->wrong);
-    if (str_is(type, "llm"))
-        return str_is(target, "default") || memchr(target.ptr, ':', target.len);
-    if (str_index(target, k->names, k->count) >= 0)
-        return true;
-    if (plan_tools_know(k->cli, k->path, target, &k->wrong))
-        return true;
-    *near = str_near(target, k->names, k->count);
-    /* A tool of a server contains a dot; only the server knows its names. */
-    return !*near && memchr(target.ptr, '.', target.len);
-}
-
 /* ---- The file ------------------------------------------------------------ */
 
-static wend_status read_file(const char *path, struct buf *text,
-                             wend_error *err)
+/* The plan with all the files that it names, in cli->plan; prints errors. */
+static int open_plan(struct cli *cli, const char *path)
 {
-    int fd = !strcmp(path, "-") ? dup(STDIN_FILENO)
-                                : open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = 1;
-
-    if (fd < 0)
-        return fail(err, errno == ENOENT ? WEND_E_NOTFOUND : WEND_E_IO, "%s",
-                    errno == ENOENT ? "file not found" : strerror(errno));
-    while (n > 0 && text->len <= PLAN_BYTES_MAX && buf_room(text, 64 << 10)) {
-        n = read(fd, text->ptr + text->len, 64 << 10);
-        if (n > 0)
-            text->len += (size_t)n;
-    }
-    if (n < 0)
-        fail(err, WEND_E_IO, "%s", strerror(errno));
-    close(fd);
-    if (text->failed)
-        return fail_nomem(err);
-    return n < 0 ? WEND_E_IO : WEND_OK;
-}
-
-int plan_load(struct cli *cli, const char *path, wend_plan **out)
-{
-    struct known k = {
-        .cli = cli, .path = str_of(path), .wrong = {.mem = cli->arena.mem}};
-    struct buf text = {.mem = cli->arena.mem};
-    wend_plan_options o = {.size = sizeof o,
-                           .knows = knows,
-                           .ctx = &k,
-                           .sets = cli->set.inputs.items,
-                           .sets_count = cli->set.inputs.count};
+    size_t count = cli->tool_files_count;
+    const char **tools = arena_alloc(&cli->arena, (count + 1) * sizeof *tools);
+    const wend_manifest_options o = {.size = sizeof o,
+                                     .plan = true,
+                                     .sets = cli->set.inputs.items,
+                                     .sets_count = cli->set.inputs.count,
+                                     .tools = tools,
+                                     .tools_count = count};
     wend_error err = {0};
-    wend_status s = read_file(path, &text, &err);
-    int code;
+    wend_status s;
 
-    learn_tools(&k);
-    if (!s)
-        s = wend_plan_parse(buf_view(&text), &o, out, &err);
-    buf_free(&text);
-    code = s == WEND_E_NOMEM ? complain(EXIT_FAILED, "out of memory")
-           : k.wrong.len     ? complain(EXIT_USAGE, "%s", k.wrong.ptr)
-                             : EXIT_DONE;
-    buf_free(&k.wrong);
-    if (!s || code)
-        return code;
-    return err.line ? complain(EXIT_USAGE, "%s:%u:%u: %s", path, err.line,
-                               err.column, err.message)
-                    : complain(EXIT_USAGE, "%s: %s", path, err.message);
+    if (!tools)
+        return complain(EXIT_FAILED, "out of memory");
+    for (size_t i = 0; i < count; i++)
+        tools[i] = cli->tool_files[i]->name;
+    s = manifest_open(cli, path, &o, &cli->plan, &err);
+    return s == WEND_OK ? EXIT_DONE : give_up(cli, s, &err);
 }
 
 /* ---- Showing it ---------------------------------------------------------- */
@@ -242,7 +153,7 @@ static int show_raw(wend_str text)
     return code;
 }
 
-static int plan_show(struct cli *cli, const char *path)
+static int plan_show(struct cli *cli)
 {
     static const wend_plan_format of[] = {
         [FORMAT_TEXT] = WEND_PLAN_JSON, [FORMAT_JSON] = WEND_PLAN_JSON,
@@ -250,25 +161,16 @@ static int plan_show(struct cli *cli, const char *path)
         [FORMAT_HTML] = WEND_PLAN_HTML,
     };
     int64_t format = cli->set.json ? FORMAT_JSON : cli->set.format;
-    struct plan_file *f = NULL;
+    wend_plan *plan = cli->plan->plan;
     wend_error err = {0};
     wend_str text;
-    int code = plan_files_load(cli, path, &f);
 
-    if (!code)
-        learn(cli, f->plan);
-    if (code)
-        ;
-    else if (wend_plan_describe(f->plan, of[format], &text, &err) != WEND_OK)
-        code = complain(EXIT_FAILED, "%s", err.message);
-    else if (format == FORMAT_TEXT)
-        code = show_text(cli, text);
-    else if (format == FORMAT_JSON)
-        code = show_json(cli, text);
-    else
-        code = show_raw(text);
-    plan_files_free(f);
-    return code;
+    learn(cli, plan);
+    if (wend_plan_describe(plan, of[format], &text, &err) != WEND_OK)
+        return complain(EXIT_FAILED, "%s", err.message);
+    if (format == FORMAT_TEXT)
+        return show_text(cli, text);
+    return format == FORMAT_JSON ? show_json(cli, text) : show_raw(text);
 }
 
 static int cmd_plan(struct cli *cli)
@@ -285,9 +187,11 @@ static int cmd_plan(struct cli *cli)
     if (cli->args_count != 2)
         return usage_error(cli, "plan %s: expected one FILE", what);
     code = tools_load(cli);
+    if (!code)
+        code = open_plan(cli, cli->args[1]);
     if (code)
         return code;
-    return runs ? plan_run(cli, cli->args[1]) : plan_show(cli, cli->args[1]);
+    return runs ? plan_run(cli) : plan_show(cli);
 }
 
 const struct command command_plan = {

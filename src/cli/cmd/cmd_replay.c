@@ -3,7 +3,7 @@
  */
 #include <unistd.h>
 
-#include "cli/agent/again.h"
+#include "cli/agent/agent.h"
 #include "cli/authority.h"
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/agent/again.h"
+#include "cli/agent/agent.h"
 #include "cli/authority.h"
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"

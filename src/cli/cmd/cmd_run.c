@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
-#include "cli/agent/agent_make.h"
+#include "cli/agent/agent.h"
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
 #include "cli/stream.h"

@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "base/label.h"
-#include "cli/agent/servers.h"
+#include "cli/agent/agent.h"
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
 #include "cli/term.h"

@@ -6,9 +6,6 @@
 
 #include "cli/cli.h"
 
-int plan_run(struct cli *cli, const char *path);
-
-/* cmd_plan.c: reads the plan of a file, with --set; prints errors. */
-int plan_load(struct cli *cli, const char *path, wend_plan **out);
+int plan_run(struct cli *cli); /* runs cli->plan */
 
 #endif

@@ -558,6 +558,8 @@ const wend_tool_info *wend_agent_tool(wend_agent *a, size_t i)
                                .schema = t->schema_text,
                                .call_class = t->call_class,
                                .category = t->category,
-                               .labels = t->labels};
+                               .labels = t->labels,
+                               .concurrent = t->concurrent ||
+                                             t->call_class == WEND_CLASS_READ};
     return &a->info;
 }

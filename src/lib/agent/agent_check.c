@@ -4,16 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/limits.h"
 #include "lib/agent/agent_file.h"
-
-enum { NAMES_MAX = 2 * TOOLS_MAX };
-
-/* Names of all tools that there are, for "did you mean". */
-struct names {
-    const char *list[NAMES_MAX];
-    int count;
-};
 
 /* ---- Which there are ----------------------------------------------------- */
 
@@ -35,21 +26,21 @@ static bool has_command(const struct agent_file *f, wend_str name)
     return false;
 }
 
-static void add_name(struct names *n, const char *name)
+void tool_names_add(struct tool_names *n, const char *name)
 {
-    if (n->count < NAMES_MAX)
+    if (n->count < (int)(sizeof n->list / sizeof *n->list))
         n->list[n->count++] = name;
 }
 
-static void all_names(struct names *n, const wend_manifest *m)
+void tool_names_fill(struct tool_names *n, const wend_manifest *m)
 {
     const wend_tool_info *t;
 
     n->count = 0;
     for (size_t i = 0; (t = wend_builtin(i)); i++)
-        add_name(n, t->name.ptr);
-    for (size_t i = 0; i < m->commands_count; i++)
-        add_name(n, m->commands[i]->name);
+        tool_names_add(n, t->name.ptr);
+    for (size_t i = 0; m && i < m->commands_count; i++)
+        tool_names_add(n, m->commands[i]->name);
 }
 
 /* ---- An agent's file ----------------------------------------------------- */
@@ -58,10 +49,10 @@ static wend_status no_tool_at(const struct agent_file *f,
                               const struct manifest_word *w, wend_str name,
                               wend_error *err)
 {
-    struct names n;
+    struct tool_names n;
     const char *near;
 
-    all_names(&n, &f->seen);
+    tool_names_fill(&n, &f->seen);
     near = str_near(name, n.list, n.count);
     return fail_at(err, WEND_E_PARSE, w->line, w->column,
                    "%.200s:%u:%u: there is no tool '%.*s'%s%s%s", f->seen.path,
@@ -97,7 +88,6 @@ static wend_status check(const struct agent_file *f, bool offline,
     size_t file = 0;
 
     offline |= m->network_off;
-
     for (size_t i = 0; i < m->tools.count; i++) {
         const struct manifest_word *w = &m->tools.list[i];
         bool is_file = manifest_is_file(w->text);
@@ -135,12 +125,20 @@ static wend_status check(const struct agent_file *f, bool offline,
     return s;
 }
 
+/* Recursion is bounded by CHILD_DEPTH_MAX. */
+static wend_status check_any(const struct agent_file *f, wend_error *err)
+{
+    wend_status s = f->manifest ? check(f, false, err) : WEND_OK;
+
+    for (size_t i = 0; !s && f->seen.plan && i < f->seen.agents_count; i++)
+        s = check_any(&f->agents[i], err);
+    return s;
+}
+
 wend_status wend_manifest_check(const wend_manifest *manifest, wend_error *err)
 {
     if (!manifest)
         return fail(err, WEND_E_INVAL, "manifest: it is NULL");
     fail_clear(err);
-    return agent_file_of(manifest)->manifest
-               ? check(agent_file_of(manifest), false, err)
-               : WEND_OK; /* a tool alone */
+    return check_any(agent_file_of(manifest), err);
 }

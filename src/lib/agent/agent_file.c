@@ -1,5 +1,6 @@
 /*
- * agent_file.c - an agent from a file, with all the files that it names.
+ * agent_file.c - an agent or a tool from a file, with all the files that it
+ * names.
  */
 #include "lib/agent/agent_file.h"
 
@@ -7,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
-#include "base/limits.h"
 #include "base/options.h"
 #include "host/file.h"
 
@@ -19,16 +19,9 @@ struct agent_file_owner {
     struct agent_file file;
 };
 
-struct loader {
-    struct arena *arena;
-    wend_error *err;
-    struct cover cover;
-    int depth;
-};
-
 /* ---- Bytes --------------------------------------------------------------- */
 
-static wend_status nomem(struct loader *l)
+static wend_status nomem(struct agent_loader *l)
 {
     return fail_nomem(l->err);
 }
@@ -45,8 +38,8 @@ static wend_status read_text(const char *path, struct buf *text,
                : s;
 }
 
-static wend_status read_summed(struct loader *l, const char *path, bool plain,
-                               wend_str *text)
+wend_status loader_read(struct agent_loader *l, const char *path, bool plain,
+                        wend_str *text)
 {
     struct buf b = {.mem = l->arena->mem};
     wend_status s = plain ? cover_check(&l->cover, path, l->err) : WEND_OK;
@@ -66,7 +59,7 @@ static wend_status read_summed(struct loader *l, const char *path, bool plain,
 /* ---- Names --------------------------------------------------------------- */
 
 /* The path that `of` means, or NULL without memory. */
-static const char *path_of(struct loader *l, const char *of, wend_str path)
+const char *loader_path(struct agent_loader *l, const char *of, wend_str path)
 {
     struct buf b = {.mem = l->arena->mem};
 
@@ -75,7 +68,7 @@ static const char *path_of(struct loader *l, const char *of, wend_str path)
 }
 
 /* Puts in front of what is wrong where the file was named. */
-static wend_status blame(struct loader *l, wend_status s, const char *of,
+static wend_status blame(struct agent_loader *l, wend_status s, const char *of,
                          const struct manifest_word *w)
 {
     char why[400];
@@ -89,8 +82,8 @@ static wend_status blame(struct loader *l, wend_status s, const char *of,
 }
 
 /* The same for what is wrong in the file itself. */
-static wend_status blame_file(struct loader *l, wend_status s, const char *path,
-                              const wend_error *why)
+wend_status loader_blame(struct agent_loader *l, wend_status s,
+                         const char *path, const wend_error *why)
 {
     if (s == WEND_E_NOMEM)
         return nomem(l);
@@ -102,8 +95,8 @@ static wend_status blame_file(struct loader *l, wend_status s, const char *path,
 
 /* script:FILE is a file that is named here; its bytes are as good as
  * instructions. */
-static wend_status take_model(struct loader *l, const char *of, wend_str model,
-                              const char **out)
+static wend_status take_model(struct agent_loader *l, const char *of,
+                              wend_str model, const char **out)
 {
     static const char prefix[] = "script:";
     size_t len = sizeof prefix - 1;
@@ -120,7 +113,7 @@ static wend_status take_model(struct loader *l, const char *of, wend_str model,
     return cover_file(&l->cover, *out + len, l->err);
 }
 
-static wend_status take_models(struct loader *l, struct agent_file *f)
+static wend_status take_models(struct agent_loader *l, struct agent_file *f)
 {
     const struct manifest_words *w = &f->manifest->fallbacks;
     const char **list = arena_alloc(l->arena, (w->count + 1) * sizeof *list);
@@ -139,9 +132,9 @@ static wend_status take_models(struct loader *l, struct agent_file *f)
 
 /* ---- Tools --------------------------------------------------------------- */
 
-static wend_status take_command(struct loader *l, const char *of,
-                                const struct manifest_words *w,
-                                const char *const **out)
+wend_status loader_command(struct agent_loader *l, const char *of,
+                           const struct manifest_words *w,
+                           const char *const **out)
 {
     const char **argv = arena_alloc(l->arena, (w->count + 1) * sizeof *argv);
     wend_status s = WEND_OK;
@@ -152,7 +145,7 @@ static wend_status take_command(struct loader *l, const char *of,
         wend_str word = w->list[i].text;
         bool path = manifest_word_is_path(word, i);
 
-        argv[i] = path ? path_of(l, of, word) : word.ptr;
+        argv[i] = path ? loader_path(l, of, word) : word.ptr;
         if (!argv[i])
             return nomem(l);
         s = cover_word(&l->cover, w, i, argv[i], l->err);
@@ -164,7 +157,7 @@ static wend_status take_command(struct loader *l, const char *of,
 }
 
 /* NULL at the end; NULL without memory. */
-static const char *const *texts_of(struct loader *l,
+static const char *const *texts_of(struct agent_loader *l,
                                    const struct manifest_words *w)
 {
     const char **list = arena_alloc(l->arena, (w->count + 1) * sizeof *list);
@@ -174,7 +167,7 @@ static const char *const *texts_of(struct loader *l,
     return list;
 }
 
-static void fill_command(struct loader *l, struct tool_file *t)
+static void fill_command(struct agent_loader *l, struct tool_file *t)
 {
     const struct tool_manifest *m = t->manifest;
 
@@ -205,30 +198,30 @@ static void fill_command(struct loader *l, struct tool_file *t)
     };
 }
 
-static wend_status load_tool(struct loader *l, const char *path, bool plain,
-                             struct tool_file *out)
+wend_status loader_tool(struct agent_loader *l, const char *path, bool plain,
+                        struct tool_file *out)
 {
     struct tool_manifest *m = NULL;
     wend_error why = {0};
     wend_str text;
-    wend_status s = read_summed(l, path, plain, &text);
+    wend_status s = loader_read(l, path, plain, &text);
 
     if (s)
         return s;
     s = tool_manifest_parse(text, l->arena, &m, &why);
     if (s)
-        return blame_file(l, s, path, &why);
+        return loader_blame(l, s, path, &why);
     out->path = path;
     out->manifest = m;
-    s = take_command(l, path, &m->command, &out->argv);
+    s = loader_command(l, path, &m->command, &out->argv);
     if (s == WEND_OK && m->verify.count)
-        s = take_command(l, path, &m->verify, &out->verify);
+        s = loader_command(l, path, &m->verify, &out->verify);
     if (s == WEND_OK)
         fill_command(l, out);
     return s;
 }
 
-static wend_status take_tools(struct loader *l, struct agent_file *f)
+static wend_status take_tools(struct agent_loader *l, struct agent_file *f)
 {
     const struct manifest_words *w = &f->manifest->tools;
     const wend_command_options **commands =
@@ -246,10 +239,10 @@ static wend_status take_tools(struct loader *l, struct agent_file *f)
         names[i] = w->list[i].text.ptr;
         if (!manifest_is_file(w->list[i].text))
             continue;
-        path = path_of(l, f->seen.path, w->list[i].text);
+        path = loader_path(l, f->seen.path, w->list[i].text);
         if (!path)
             return nomem(l);
-        s = load_tool(l, path, true, t);
+        s = loader_tool(l, path, true, t);
         if (s)
             return blame(l, s, f->seen.path, &w->list[i]);
         names[i] = t->command.name;
@@ -261,7 +254,8 @@ static wend_status take_tools(struct loader *l, struct agent_file *f)
     return s;
 }
 
-static wend_status take_server(struct loader *l, const struct agent_file *f,
+static wend_status take_server(struct agent_loader *l,
+                               const struct agent_file *f,
                                const struct manifest_server *m,
                                wend_mcp_options *o)
 {
@@ -280,11 +274,11 @@ static wend_status take_server(struct loader *l, const struct agent_file *f,
         .trust = m->trust,
     };
     if (m->command.given)
-        s = take_command(l, f->seen.path, &m->command, &o->command);
+        s = loader_command(l, f->seen.path, &m->command, &o->command);
     return s;
 }
 
-static wend_status take_servers(struct loader *l, struct agent_file *f)
+static wend_status take_servers(struct agent_loader *l, struct agent_file *f)
 {
     size_t count = f->manifest->servers_count;
     wend_mcp_options *all = arena_alloc(l->arena, (count + 1) * sizeof *all);
@@ -305,11 +299,11 @@ static wend_status take_servers(struct loader *l, struct agent_file *f)
 
 /* ---- Agents -------------------------------------------------------------- */
 
-static wend_status load_agent(struct loader *l, const char *path, bool plain,
-                              struct agent_file *f);
+static wend_status load_agent(struct agent_loader *l, const char *path,
+                              bool plain, struct agent_file *f);
 
 /* Skills are folders with a SKILL.md, or such a file. */
-static wend_status take_skills(struct loader *l, struct agent_file *f)
+static wend_status take_skills(struct agent_loader *l, struct agent_file *f)
 {
     const struct manifest_words *w = &f->manifest->skills;
     wend_status s = WEND_OK;
@@ -317,7 +311,7 @@ static wend_status take_skills(struct loader *l, struct agent_file *f)
     wend_str text;
 
     for (size_t i = 0; !s && i < w->count; i++) {
-        const char *path = path_of(l, f->seen.path, w->list[i].text);
+        const char *path = loader_path(l, f->seen.path, w->list[i].text);
 
         if (path && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
             struct buf b = {.mem = l->arena->mem};
@@ -327,7 +321,7 @@ static wend_status take_skills(struct loader *l, struct agent_file *f)
         }
         if (!path)
             return nomem(l);
-        s = read_summed(l, path, true, &text);
+        s = loader_read(l, path, true, &text);
         if (s)
             s = blame(l, s, f->seen.path, &w->list[i]);
     }
@@ -337,8 +331,8 @@ static wend_status take_skills(struct loader *l, struct agent_file *f)
 }
 
 /* A model calls them by their names, and its own agent by none. */
-static wend_status check_name(struct loader *l, const struct agent_file *f,
-                              size_t i)
+static wend_status check_name(struct agent_loader *l,
+                              const struct agent_file *f, size_t i)
 {
     const struct manifest_word *w = &f->manifest->agents.list[i];
     const char *name = f->agents[i].seen.name;
@@ -353,7 +347,7 @@ static wend_status check_name(struct loader *l, const struct agent_file *f,
 }
 
 /* Recursion is bounded by AGENT_DEPTH_MAX. */
-static wend_status take_agents(struct loader *l, struct agent_file *f)
+static wend_status take_agents(struct agent_loader *l, struct agent_file *f)
 {
     const struct manifest_words *w = &f->manifest->agents;
     const wend_manifest **list =
@@ -370,7 +364,7 @@ static wend_status take_agents(struct loader *l, struct agent_file *f)
         return nomem(l);
     l->depth++;
     for (size_t i = 0; !s && i < w->count; i++) {
-        const char *path = path_of(l, f->seen.path, w->list[i].text);
+        const char *path = loader_path(l, f->seen.path, w->list[i].text);
 
         if (!path)
             return nomem(l);
@@ -388,7 +382,7 @@ static wend_status take_agents(struct loader *l, struct agent_file *f)
 }
 
 /* What hosts see of it besides models, tools, servers and agents. */
-static wend_status fill_options(struct loader *l, struct agent_file *f)
+static wend_status fill_options(struct agent_loader *l, struct agent_file *f)
 {
     const struct agent_manifest *m = f->manifest;
     wend_agent_options *o = &f->options;
@@ -421,19 +415,19 @@ static wend_status fill_options(struct loader *l, struct agent_file *f)
     return l->arena->failed ? nomem(l) : WEND_OK;
 }
 
-static wend_status load_agent(struct loader *l, const char *path, bool plain,
-                              struct agent_file *f)
+static wend_status load_agent(struct agent_loader *l, const char *path,
+                              bool plain, struct agent_file *f)
 {
     struct agent_manifest *m = NULL;
     wend_error why = {0};
     wend_str text;
-    wend_status s = read_summed(l, path, plain, &text);
+    wend_status s = loader_read(l, path, plain, &text);
 
     if (s)
         return s;
     s = agent_manifest_parse(text, l->arena, &m, &why);
     if (s)
-        return blame_file(l, s, path, &why);
+        return loader_blame(l, s, path, &why);
     f->seen.path = path;
     f->manifest = m;
     f->seen.name = m->name.ptr ? m->name.ptr
@@ -453,8 +447,8 @@ static wend_status load_agent(struct loader *l, const char *path, bool plain,
 /* ---- Public -------------------------------------------------------------- */
 
 /* A file tool/1: an agent with nothing but that program. */
-static wend_status load_alone(struct loader *l, const char *path, bool plain,
-                              struct agent_file *f)
+static wend_status load_alone(struct agent_loader *l, const char *path,
+                              bool plain, struct agent_file *f)
 {
     const wend_command_options **list = arena_alloc(l->arena, sizeof *list);
     wend_status s;
@@ -462,7 +456,7 @@ static wend_status load_alone(struct loader *l, const char *path, bool plain,
     f->tools = arena_alloc(l->arena, sizeof *f->tools);
     if (!f->tools || !list)
         return nomem(l);
-    s = load_tool(l, path, plain, f->tools);
+    s = loader_tool(l, path, plain, f->tools);
     if (s)
         return s;
     list[0] = &f->tools->command;
@@ -477,32 +471,39 @@ static wend_status load_alone(struct loader *l, const char *path, bool plain,
 }
 
 /* Lists become arrays. */
-static wend_status fill_cover(struct loader *l, struct agent_file *f)
+wend_status loader_end(struct agent_loader *l, struct agent_file *f)
 {
-    size_t files = 0, gaps = 0, i = 0;
-    wend_manifest_file *file;
-    wend_manifest_gap *gap;
+    struct cover *c = &l->cover;
+    wend_manifest_file *files =
+        arena_alloc(l->arena, (c->parts.count + 1) * sizeof *files);
+    wend_manifest_gap *gaps =
+        arena_alloc(l->arena, (c->gaps.count + 1) * sizeof *gaps);
 
-    for (const struct cover_part *p = l->cover.parts; p; p = p->next)
-        files++;
-    for (const struct cover_gap *g = l->cover.gaps; g; g = g->next)
-        gaps++;
-    file = arena_alloc(l->arena, (files + 1) * sizeof *file);
-    gap = arena_alloc(l->arena, (gaps + 1) * sizeof *gap);
-    if (!file || !gap)
+    if (!files || !gaps)
         return nomem(l);
-    for (const struct cover_part *p = l->cover.parts; p; p = p->next)
-        file[i++] = (wend_manifest_file){p->name, p->sum};
-    i = 0;
-    for (const struct cover_gap *g = l->cover.gaps; g; g = g->next)
-        gap[i++] = (wend_manifest_gap){g->name, g->why};
-    cover_end(&l->cover, f->sum);
+    f->seen.files = files;
+    f->seen.files_count = c->parts.count;
+    f->seen.gaps = gaps;
+    f->seen.gaps_count = c->gaps.count;
+    for (const struct cover_item *i = c->parts.first; i; i = i->next)
+        *files++ = (wend_manifest_file){i->name, i->says};
+    for (const struct cover_item *i = c->gaps.first; i; i = i->next)
+        *gaps++ = (wend_manifest_gap){i->name, i->says};
+    cover_end(c, f->sum);
     f->seen.sum = f->sum;
-    f->seen.files = file;
-    f->seen.files_count = files;
-    f->seen.gaps = gap;
-    f->seen.gaps_count = gaps;
     return WEND_OK;
+}
+
+wend_status agent_file_open(struct arena *a, const char *path,
+                            const wend_manifest_options *how,
+                            struct agent_file *f, wend_error *err)
+{
+    struct agent_loader l = {.arena = a, .err = err};
+    wend_status s = cover_begin(&l.cover, path, a, err);
+
+    if (!s)
+        s = (how->tool ? load_alone : load_agent)(&l, path, how->regular, f);
+    return s ? s : loader_end(&l, f);
 }
 
 wend_status wend_manifest_open(const char *path,
@@ -511,14 +512,15 @@ wend_status wend_manifest_open(const char *path,
 {
     static const struct mem libc_mem;
     struct agent_file_owner *o;
-    struct loader l = {.err = err};
     wend_manifest_options how;
     wend_status s;
 
     if (!path || !out ||
-        !OPTIONS_TAKE(&how, wend_manifest_options, regular, options))
+        !OPTIONS_TAKE(&how, wend_manifest_options, regular, options) ||
+        (how.tools_count && !how.tools) || (how.plan && how.tool))
         return fail(err, WEND_E_INVAL,
-                    "manifest: path or out is NULL, or options.size is wrong");
+                    "manifest: path or out is NULL, or options.size or tools "
+                    "is wrong");
     fail_clear(err);
     *out = NULL;
     o = mem_zalloc(&libc_mem, sizeof *o);
@@ -526,14 +528,10 @@ wend_status wend_manifest_open(const char *path,
         return fail_nomem(err);
     o->arena.mem = &o->mem;
     o->file.owner = o;
-    l.arena = &o->arena;
-    path = arena_str(l.arena, str_of(path)).ptr;
-    s = path ? cover_begin(&l.cover, path, l.arena, err) : nomem(&l);
-    if (!s)
-        s = (how.tool ? load_alone : load_agent)(&l, path, how.regular,
-                                                 &o->file);
-    if (!s)
-        s = fill_cover(&l, &o->file);
+    path = arena_str(&o->arena, str_of(path)).ptr;
+    s = !path ? fail_nomem(err)
+              : (how.plan ? plan_file_open : agent_file_open)(
+                    &o->arena, path, &how, &o->file, err);
     if (!s)
         *out = &o->file.seen;
     else
@@ -548,6 +546,7 @@ void wend_manifest_free(wend_manifest *manifest)
 
     if (!o)
         return; /* one inside another goes with it */
+    plan_file_free(manifest);
     arena_free(&o->arena);
     mem_free(&o->mem, o);
 }

@@ -1,5 +1,6 @@
 /*
- * agent_file.h - an agent from a file, with all the files that it names.
+ * agent_file.h - agents, tools and plans from files, with all the files that
+ * they name.
  *
  * Everything is read once: what was summed up for trust is what is used,
  * except programs, which are read again when they are started. Only for
@@ -8,6 +9,7 @@
 #ifndef LIB_AGENT_FILE_H
 #define LIB_AGENT_FILE_H
 
+#include "base/limits.h"
 #include "lib/agent/cover.h"
 
 enum { AGENT_DEPTH_MAX = 3 }; /* of agents in agents */
@@ -21,13 +23,14 @@ struct tool_file {
 };
 
 struct agent_file {
-    wend_manifest seen; /* what hosts see; first */
-    const struct agent_manifest *manifest;
-    struct tool_file *tools;   /* those of manifest->tools that are files */
-    struct agent_file *agents; /* as many as in the manifest */
+    wend_manifest seen;                    /* what hosts see; first */
+    const struct agent_manifest *manifest; /* NULL: a tool or a plan */
+    struct tool_file *tools;               /* as many as seen.commands */
+    struct agent_file *agents;             /* as many as seen.agents */
     wend_agent_options options;
     char sum[SHA256_HEX + 1];
-    struct agent_file_owner *owner; /* of the outermost, else NULL */
+    uint32_t replan_line, replan_column; /* of a plan: its on_failure; or 0 */
+    struct agent_file_owner *owner;      /* of the outermost, else NULL */
 };
 
 static inline const struct agent_file *agent_file_of(const wend_manifest *m)
@@ -35,7 +38,63 @@ static inline const struct agent_file *agent_file_of(const wend_manifest *m)
     return (const struct agent_file *)(const void *)m;
 }
 
-/* agent_check.c: whether a program needs sockets. */
+/* ---- Reading (agent_file.c) ---------------------------------------------- */
+
+struct agent_loader {
+    struct arena *arena;
+    wend_error *err;
+    struct cover cover;
+    int depth;
+};
+
+/* The path that the file `of` means, or NULL without memory. */
+const char *loader_path(struct agent_loader *l, const char *of, wend_str path);
+/* The text of a file, which joins the sum. plain: a regular file. */
+wend_status loader_read(struct agent_loader *l, const char *path, bool plain,
+                        wend_str *text);
+/* Puts the file and the place of `why` in front of it. */
+wend_status loader_blame(struct agent_loader *l, wend_status s,
+                         const char *path, const wend_error *why);
+wend_status loader_tool(struct agent_loader *l, const char *path, bool plain,
+                        struct tool_file *out);
+/* The words of a command as the file `of` means them; its files join the
+ * sum. */
+wend_status loader_command(struct agent_loader *l, const char *of,
+                           const struct manifest_words *w,
+                           const char *const **out);
+/* All files are read: sum, files and gaps for hosts. */
+wend_status loader_end(struct agent_loader *l, struct agent_file *f);
+/* Opens an agent or a tool in the arena, with a sum of its own. */
+wend_status agent_file_open(struct arena *a, const char *path,
+                            const wend_manifest_options *how,
+                            struct agent_file *f, wend_error *err);
+
+/* ---- Plans (plan_file.c) ------------------------------------------------- */
+
+/* Opens a plan and what it names in the arena. Fails with `f` half filled:
+ * plan_file_free also then. */
+wend_status plan_file_open(struct arena *a, const char *path,
+                           const wend_manifest_options *how,
+                           struct agent_file *f, wend_error *err);
+void plan_file_free(const wend_manifest *m); /* the plans in it */
+/* Puts the file and the action in front of what is wrong. */
+struct plan_action;
+wend_status plan_file_blame(const wend_manifest *plan,
+                            const struct plan_action *a, wend_status s,
+                            const char *what, wend_error *err);
+
+/* ---- Names of tools (agent_check.c) -------------------------------------- */
+
+/* All that exist, for "did you mean". */
+struct tool_names {
+    const char *list[2 * TOOLS_MAX];
+    int count;
+};
+
+void tool_names_add(struct tool_names *n, const char *name);
+/* The built-in ones, and those of the manifest, which may be NULL. */
+void tool_names_fill(struct tool_names *n, const wend_manifest *m);
+/* Whether a program needs sockets. */
 bool tool_networks(const struct tool_manifest *t);
 
 #endif

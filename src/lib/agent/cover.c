@@ -38,49 +38,44 @@ static wend_str name_in(const struct cover *c, const char *path)
     return name;
 }
 
+/* Once for each name. */
+static wend_status add_item(struct cover *c, struct cover_list *list,
+                            wend_str name, const char *says, wend_error *err)
+{
+    struct cover_item *i;
+
+    for (i = list->first; i; i = i->next)
+        if (str_is(name, i->name))
+            return WEND_OK;
+    i = arena_alloc(c->arena, sizeof *i);
+    name = arena_str(c->arena, name);
+    says = arena_str(c->arena, str_of(says)).ptr;
+    if (!i || !name.ptr || !says)
+        return fail_nomem(err);
+    i->name = name.ptr;
+    i->says = says;
+    if (list->last)
+        list->last->next = i;
+    else
+        list->first = i;
+    list->last = i;
+    list->count++;
+    return WEND_OK;
+}
+
 static wend_status add_part(struct cover *c, const char *path,
                             const unsigned char *hash, wend_error *err)
 {
-    wend_str name = name_in(c, path);
-    struct cover_part *p;
+    char sum[SHA256_HEX + 1];
 
-    for (p = c->parts; p; p = p->next)
-        if (str_is(name, p->name))
-            return WEND_OK;
-    p = arena_alloc(c->arena, sizeof *p);
-    name = arena_str(c->arena, name);
-    if (!p || !name.ptr)
-        return fail_nomem(err);
-    p->name = name.ptr;
-    hex_text(p->sum, hash, SHA256_BYTES);
-    if (c->parts_last)
-        c->parts_last->next = p;
-    else
-        c->parts = p;
-    c->parts_last = p;
-    return WEND_OK;
+    hex_text(sum, hash, SHA256_BYTES);
+    return add_item(c, &c->parts, name_in(c, path), sum, err);
 }
 
 static wend_status add_gap(struct cover *c, wend_str name, const char *why,
                            wend_error *err)
 {
-    struct cover_gap *g;
-
-    for (g = c->gaps; g; g = g->next)
-        if (str_is(name, g->name))
-            return WEND_OK;
-    g = arena_alloc(c->arena, sizeof *g);
-    name = arena_str(c->arena, name);
-    if (!g || !name.ptr)
-        return fail_nomem(err);
-    g->name = name.ptr;
-    g->why = why;
-    if (c->gaps_last)
-        c->gaps_last->next = g;
-    else
-        c->gaps = g;
-    c->gaps_last = g;
-    return WEND_OK;
+    return add_item(c, &c->gaps, name, why, err);
 }
 
 /* ---- Files --------------------------------------------------------------- */
@@ -345,6 +340,27 @@ wend_status cover_begin(struct cover *c, const char *path, struct arena *a,
     *c = (struct cover){.arena = a, .folder = arena_str(a, folder).ptr};
     sha256_init(&c->sum);
     return c->folder ? WEND_OK : fail_nomem(err);
+}
+
+wend_status cover_manifest(struct cover *c, const wend_manifest *m,
+                           wend_error *err)
+{
+    wend_status s = WEND_OK;
+
+    sum_add(c, str_of(m->sum));
+    for (size_t i = 0; !s && i < m->files_count; i++) {
+        struct buf b = {.mem = c->arena->mem};
+        const char *path;
+
+        manifest_path(&b, str_of(m->path), str_of(m->files[i].name));
+        path = buf_keep(&b, c->arena).ptr;
+        s = path
+                ? add_item(c, &c->parts, name_in(c, path), m->files[i].sum, err)
+                : fail_nomem(err);
+    }
+    for (size_t i = 0; !s && i < m->gaps_count; i++)
+        s = add_gap(c, str_of(m->gaps[i].name), m->gaps[i].why, err);
+    return s;
 }
 
 void cover_end(struct cover *c, char *sum)

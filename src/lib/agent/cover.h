@@ -17,15 +17,15 @@ enum {
     COVER_SCRIPT_WORDS_MAX = 256, /* of a script in a command */
 };
 
-struct cover_part {
-    struct cover_part *next;
+struct cover_item {
+    struct cover_item *next;
     const char *name; /* relative to the project's folder, else absolute */
-    char sum[SHA256_HEX + 1];
+    const char *says; /* the file's sum; why it is a gap */
 };
 
-struct cover_gap {
-    struct cover_gap *next;
-    const char *name, *why;
+struct cover_list {
+    struct cover_item *first, *last;
+    size_t count;
 };
 
 struct cover {
@@ -33,8 +33,7 @@ struct cover {
     const char *folder; /* of the project: "" or ended by a slash */
     struct sha256 sum;  /* of all parts, in the order they are named */
     int files, words;
-    struct cover_part *parts, *parts_last;
-    struct cover_gap *gaps, *gaps_last;
+    struct cover_list parts, gaps;
 };
 
 /* `path` is the manifest's; the project's folder is the one it is in. */
@@ -53,6 +52,9 @@ wend_status cover_file(struct cover *c, const char *path, wend_error *err);
  * nothing. */
 wend_status cover_word(struct cover *c, const struct manifest_words *w,
                        size_t i, const char *path, wend_error *err);
+/* A manifest with a sum of its own: its files and gaps join these. */
+wend_status cover_manifest(struct cover *c, const wend_manifest *m,
+                           wend_error *err);
 void cover_end(struct cover *c, char *sum);
 
 #endif

@@ -111,6 +111,15 @@ static void take_file(wend_agent_options *o, const wend_agent_options *f,
     }
 }
 
+wend_agent_options load_options(const struct load *l, const wend_manifest *m)
+{
+    wend_agent_options o = l->agent;
+
+    if (m)
+        take_file(&o, m->options, false);
+    return o;
+}
+
 /* The host's rules come first, whichever agent it is. */
 wend_status load_lists(struct load *l, const wend_agent_options *f,
                        wend_agent_options *o)
@@ -148,33 +157,26 @@ static void guard(struct load *l, const char *path)
         l->guarded[l->guarded_count++] = path;
 }
 
-static wend_status guard_files(struct load *l, const wend_manifest *m)
+wend_status load_guard(struct load *l, const wend_manifest *m)
 {
     size_t files = m ? m->files_count : 0;
-    wend_str folder = STR("");
 
     l->guarded =
         join(l, l->agent.guarded, l->agent.guarded_count, NULL, files + 1);
     if (!l->guarded)
         return fail_nomem(l->err);
     l->guarded_count = l->agent.guarded_count;
-    if (m) {
-        const char *slash = strrchr(m->path, '/');
-
-        folder = (wend_str){m->path, slash ? (size_t)(slash + 1 - m->path) : 0};
+    if (m)
         guard(l, m->path);
-    }
     for (size_t i = 0; i < files; i++) {
         struct buf b = {.mem = l->arena.mem};
-        const char *name = m->files[i].name;
+        const char *path;
 
-        if (name[0] != '/')
-            buf_str(&b, folder);
-        buf_cstr(&b, name);
-        name = buf_keep(&b, &l->arena).ptr;
-        if (!name)
+        manifest_path(&b, str_of(m->path), str_of(m->files[i].name));
+        path = buf_keep(&b, &l->arena).ptr;
+        if (!path)
             return fail_nomem(l->err);
-        guard(l, name);
+        guard(l, path);
     }
     return WEND_OK;
 }
@@ -201,20 +203,17 @@ command_named(const wend_command_options *const *list, size_t count,
     return NULL;
 }
 
-/* Names the file of a program that cannot be added. */
-static wend_status blame_tool(const struct load *l, const wend_manifest *m,
-                              const wend_command_options *c, wend_status s)
+wend_status load_command(struct load *l, wend_agent *agent,
+                         const wend_manifest *m, const wend_command_options *c)
 {
-    const struct agent_file *f = agent_file_of(m);
     wend_error why = {0};
+    wend_status s = wend_agent_add_command(agent, c, &why);
 
-    for (size_t i = 0; l->err && m && i < m->commands_count; i++)
-        if (m->commands[i] == c) {
-            why = *l->err;
+    for (size_t i = 0; s && m && i < m->commands_count; i++)
+        if (m->commands[i] == c)
             return fail_at(l->err, s, why.line, why.column, "%.150s: %.300s",
-                           f->tools[i].path, why.message);
-        }
-    return s;
+                           agent_file_of(m)->tools[i].path, why.message);
+    return s ? fail_at(l->err, s, why.line, why.column, "%s", why.message) : s;
 }
 
 static wend_status add_named(struct load *l, wend_agent *agent,
@@ -234,8 +233,7 @@ static wend_status add_named(struct load *l, wend_agent *agent,
         c = command_named(m->commands, m->commands_count, name);
     if (!c)
         return fail(l->err, WEND_E_NOTFOUND, "there is no tool '%.80s'", name);
-    s = wend_agent_add_command(agent, c, l->err);
-    return s == WEND_OK ? s : blame_tool(l, m, c, s);
+    return load_command(l, agent, m, c);
 }
 
 static bool names(const char *const *list, size_t count, const char *name)
@@ -247,6 +245,7 @@ wend_status load_tools(struct load *l, wend_agent *agent,
                        const wend_manifest *m, bool inner)
 {
     const char *const *list = manifest_tools_default;
+    struct tool_names all;
     size_t count = 0;
     wend_status s = WEND_OK;
 
@@ -255,6 +254,10 @@ wend_status load_tools(struct load *l, wend_agent *agent,
     if (!inner && l->o.tools) {
         list = l->o.tools;
         count = l->o.tools_count;
+    } else if (!inner && l->o.plan) {
+        tool_names_fill(&all, NULL);
+        list = all.list;
+        count = (size_t)all.count;
     } else if (m && m->tools) {
         list = m->tools;
         count = m->tools_count;
@@ -281,16 +284,59 @@ uint32_t load_time_left(struct load *l, int64_t time_ms)
     return left < 1 ? 1 : left > UINT32_MAX ? UINT32_MAX : (uint32_t)left;
 }
 
-/* Its own options first, then the file's. */
+wend_status load_mcps(struct load *l, wend_agent *agent,
+                      const wend_mcp_options *list, size_t count,
+                      wend_error **errs)
+{
+    const wend_mcp_options **each =
+        arena_alloc(&l->arena, (count + 1) * sizeof *each);
+
+    *errs = arena_alloc(&l->arena, (count + 1) * sizeof **errs);
+    if (!each || !*errs)
+        return fail_nomem(l->err);
+    for (size_t i = 0; i < count; i++)
+        each[i] = &list[i];
+    if (count && wend_agent_add_mcps(agent, each, count, *errs) == WEND_E_NOMEM)
+        return fail_nomem(l->err);
+    return WEND_OK;
+}
+
+wend_status load_relics(struct load *l, wend_agent *agent,
+                        const wend_manifest_relic *list, size_t count,
+                        int64_t time_ms, wend_error **errs)
+{
+    struct arena *a = &l->arena;
+    wend_str *texts = arena_alloc(a, (count + 1) * sizeof *texts);
+    wend_relic_options *all = arena_alloc(a, (count + 1) * sizeof *all);
+    const wend_relic_options **each =
+        arena_alloc(a, (count + 1) * sizeof *each);
+
+    *errs = arena_alloc(a, (count + 1) * sizeof **errs);
+    if (!texts || !all || !each || !*errs)
+        return fail_nomem(l->err);
+    for (size_t i = 0; i < count; i++) {
+        all[i] = (wend_relic_options){.size = sizeof all[i],
+                                      .file = list[i].path,
+                                      .note = l->o.note,
+                                      .note_ctx = l->o.note_ctx,
+                                      .connect_ms = load_time_left(l, time_ms)};
+        each[i] = &all[i];
+        texts[i] = list[i].text;
+    }
+    if (count &&
+        wend_agent_add_relics(agent, texts, each, count, *errs) == WEND_E_NOMEM)
+        return fail_nomem(l->err);
+    return WEND_OK;
+}
+
+/* The host's servers first, then the file's. */
 static wend_status copy_servers(struct load *l, const wend_manifest *m,
-                                bool inner, const wend_agent_options *o,
-                                wend_mcp_options *to, size_t *count)
+                                size_t given, const wend_agent_options *o,
+                                wend_mcp_options *to, size_t count)
 {
     uint32_t left = load_time_left(l, o->limits.time_ms);
-    size_t given = inner ? 0 : l->o.servers_count;
 
-    *count = given + (m ? m->servers_count : 0);
-    for (size_t i = 0; to && i < *count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const wend_mcp_options *from =
             i < given ? l->o.servers[i] : m->servers[i - given];
 
@@ -308,44 +354,41 @@ static wend_status copy_servers(struct load *l, const wend_manifest *m,
     return WEND_OK;
 }
 
+/* A mistake of the host or the file, unlike a server that does not answer. */
+static bool is_mistake(wend_status s)
+{
+    return s == WEND_E_INVAL || s == WEND_E_EXISTS || s == WEND_E_NOMEM ||
+           s == WEND_E_MISUSE;
+}
+
 wend_status load_servers(struct load *l, wend_agent *agent,
                          const wend_manifest *m, bool inner,
                          const wend_agent_options *o)
 {
-    const wend_mcp_options **list;
+    size_t given = inner ? 0 : l->o.servers_count;
+    size_t count = given + (m ? m->servers_count : 0);
     wend_mcp_options *all;
     wend_error *errs;
-    size_t count;
-    wend_status s = copy_servers(l, m, inner, o, NULL, &count);
+    wend_status s;
 
     if (!count)
         return WEND_OK;
-    list = arena_alloc(&l->arena, count * sizeof *list);
     all = arena_alloc(&l->arena, count * sizeof *all);
-    errs = arena_alloc(&l->arena, count * sizeof *errs);
-    if (!list || !all || !errs)
+    if (!all)
         return fail_nomem(l->err);
-    s = copy_servers(l, m, inner, o, all, &count);
-    if (s)
-        return s;
-    for (size_t i = 0; i < count; i++)
-        list[i] = &all[i];
-    if (wend_agent_add_mcps(agent, list, count, errs) == WEND_E_NOMEM)
-        return fail_nomem(l->err);
-    for (size_t i = 0; i < count; i++) {
-        s = errs[i].status;
-        if (s == WEND_E_INVAL || s == WEND_E_EXISTS || s == WEND_E_NOMEM)
-            return fail(l->err, s, "%s", errs[i].message);
-        if (s != WEND_OK)
+    s = copy_servers(l, m, given, o, all, count);
+    if (!s)
+        s = load_mcps(l, agent, all, count, &errs);
+    for (size_t i = 0; !s && i < count; i++) {
+        if (is_mistake(errs[i].status))
+            s = fail(l->err, errs[i].status, "%s", errs[i].message);
+        else if (errs[i].status)
             load_warn(l, "%s; its tools are not offered", errs[i].message);
     }
-    return WEND_OK;
+    return s;
 }
 
 /* ---- Agents -------------------------------------------------------------- */
-
-static wend_status make(struct load *l, const wend_manifest *m,
-                        const wend_agent_options *outer, wend_agent **out);
 
 /* Recursion is bounded by AGENT_DEPTH_MAX. */
 static wend_status add_agents(struct load *l, wend_agent *agent,
@@ -360,7 +403,7 @@ static wend_status add_agents(struct load *l, wend_agent *agent,
                                     .name = m->agents[i]->name,
                                     .description = m->agents[i]->description};
 
-        s = make(l, m->agents[i], o, &child.agent);
+        s = load_agent(l, m->agents[i], o, &child.agent);
         if (!s)
             s = wend_agent_add_agent(agent, &child, l->err);
         wend_agent_free(child.agent);
@@ -370,9 +413,8 @@ static wend_status add_agents(struct load *l, wend_agent *agent,
     return s == WEND_E_EXISTS ? WEND_OK : s;
 }
 
-/* outer: the options of the agent that it is inside, or NULL. */
-static wend_status make(struct load *l, const wend_manifest *m,
-                        const wend_agent_options *outer, wend_agent **out)
+wend_status load_agent(struct load *l, const wend_manifest *m,
+                       const wend_agent_options *outer, wend_agent **out)
 {
     static const wend_agent_options nothing;
     const wend_agent_options *f = m ? m->options : &nothing;
@@ -405,30 +447,39 @@ static wend_status make(struct load *l, const wend_manifest *m,
 
 /* ---- Public -------------------------------------------------------------- */
 
-static wend_status check_trust(const struct load *l, const wend_manifest *m)
+static wend_status check_trust(const struct load *l, const wend_manifest *m,
+                               const char *sum, const char *option)
 {
-    const char *trust = l->o.trust ? l->o.trust : "";
-
-    if (!m || !strcmp(trust, "any") || !strcmp(trust, m->sum))
+    if (!m || (sum && (!strcmp(sum, "any") || !strcmp(sum, m->sum))))
         return WEND_OK;
-    return fail(l->err, WEND_E_STALE,
-                "%.200s is not trusted: it has %zu programs and servers, its "
-                "sum is %s, and %s; look at it, then give its sum as "
-                "options.trust",
-                m->path, m->commands_count + m->servers_count, m->sum,
-                *trust ? "another one was accepted" : "none was accepted");
+    return fail(
+        l->err, WEND_E_STALE,
+        "%.200s is not trusted: it has %zu programs and servers, its "
+        "sum is %s, and %s; look at it, then give its sum as "
+        "options.%s",
+        m->path, m->commands_count + m->servers_count + m->relics_count, m->sum,
+        sum && *sum ? "another one was accepted" : "none was accepted", option);
 }
 
 static wend_status load(struct load *l, const wend_manifest *m,
                         wend_agent **out)
 {
-    wend_status s = check_trust(l, m);
+    const wend_manifest *plan = l->o.plan;
+    wend_status s = check_trust(l, m, l->o.trust, "trust");
 
+    if (!s)
+        s = check_trust(l, plan, l->o.plan_trust, "plan_trust");
     if (!s && m)
         s = wend_manifest_check(m, l->err);
+    if (!s && plan)
+        s = wend_manifest_check(plan, l->err);
+    if (!s && plan)
+        s = load_plan_models(l, m, plan);
     if (!s)
-        s = guard_files(l, m);
-    return s ? s : make(l, m, NULL, out);
+        s = load_guard(l, m);
+    if (s)
+        return s;
+    return plan ? load_plan(l, m, plan, out) : load_agent(l, m, NULL, out);
 }
 
 wend_status load_begin(struct load *l, wend_runtime *rt, const char *what,
@@ -452,6 +503,11 @@ wend_status load_take(struct load *l, const wend_load_options *options)
         !OPTIONS_TAKE(&l->agent, wend_agent_options, cwd, l->o.agent))
         return fail(l->err, WEND_E_INVAL,
                     "load: options.size or options.agent->size is wrong");
+    if ((l->o.plan && !l->o.plan->plan) ||
+        (l->o.manifest && l->o.manifest->plan))
+        return fail(l->err, WEND_E_INVAL,
+                    "load: options.plan must be a plan, options.manifest "
+                    "an agent");
     if ((l->o.tools_count && !l->o.tools) ||
         (l->o.commands_count && !l->o.commands) ||
         (l->o.servers_count && !l->o.servers))

@@ -20,6 +20,8 @@ struct load {
     wend_error *err;
 };
 
+/* ---- For loads of any kind (load.c) -------------------------------------- */
+
 /* WEND_OK, or why the call that `what` names must not happen. */
 wend_status load_begin(struct load *l, wend_runtime *rt, const char *what,
                        wend_error *err);
@@ -30,8 +32,8 @@ wend_status load_end(struct load *l, wend_status s, wend_agent **out);
 
 void load_warn(const struct load *l, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Of the run's time, from the first server on, for all of them together; 0:
- * there is no bound. */
+/* What is left of the run's time; it counts from the first server on. 0: no
+ * bound. */
 uint32_t load_time_left(struct load *l, int64_t time_ms);
 /* Rules, label rows and network of the host, then those of the file. */
 wend_status load_lists(struct load *l, const wend_agent_options *file,
@@ -43,5 +45,37 @@ wend_status load_tools(struct load *l, wend_agent *agent,
 wend_status load_servers(struct load *l, wend_agent *agent,
                          const wend_manifest *m, bool inner,
                          const wend_agent_options *o);
+/* Adds a program; if that fails err names the file that it is of, if m, which
+ * may be NULL, has it. */
+wend_status load_command(struct load *l, wend_agent *agent,
+                         const wend_manifest *m, const wend_command_options *c);
+/* Add several, whose servers start in parallel; (*errs)[i] is what became of
+ * each. WEND_E_NOMEM: *errs may be absent. */
+wend_status load_mcps(struct load *l, wend_agent *agent,
+                      const wend_mcp_options *list, size_t count,
+                      wend_error **errs);
+wend_status load_relics(struct load *l, wend_agent *agent,
+                        const wend_manifest_relic *list, size_t count,
+                        int64_t time_ms, wend_error **errs);
+
+/* ---- For agents from files (load.c) -------------------------------------- */
+
+/* The host's options, completed by the file's; m may be NULL. */
+wend_agent_options load_options(const struct load *l, const wend_manifest *m);
+/* From now on agents guard the host's files and those of m. */
+wend_status load_guard(struct load *l, const wend_manifest *m);
+/* outer: the options of the agent that it is inside, or NULL. */
+wend_status load_agent(struct load *l, const wend_manifest *m,
+                       const wend_agent_options *outer, wend_agent **out);
+
+/* ---- For plans (load_plan.c) --------------------------------------------- */
+
+/* The models that the plan names become fallbacks; without any model it must
+ * not ask one. m: the agent's file, or NULL. */
+wend_status load_plan_models(struct load *l, const wend_manifest *m,
+                             const wend_manifest *plan);
+/* The agent that runs the plan, with all that the plan names. */
+wend_status load_plan(struct load *l, const wend_manifest *m,
+                      const wend_manifest *plan, wend_agent **out);
 
 #endif

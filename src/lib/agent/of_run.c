@@ -28,16 +28,20 @@ struct remake {
     wend_of_run_options o;
     const char *id;
     struct past past;
-    wend_str cwd; /* also of agents inside */
-    bool nomem;   /* something is missing for want of memory alone */
+    wend_str cwd;      /* also of agents inside */
+    wend_status fatal; /* why something is missing that could be made */
 };
 
-/* What cannot be made again fails later, and the run goes on; but for want of
- * memory nothing is left out. */
+/* What cannot be made again fails later, and the run continues; but nothing is
+ * left out because memory is short, or because a callback may not start
+ * servers. */
 static bool is_lost(struct remake *m, wend_status s)
 {
-    m->nomem |= s == WEND_E_NOMEM;
-    return s != WEND_OK && s != WEND_E_NOMEM;
+    bool fatal = s == WEND_E_NOMEM || s == WEND_E_MISUSE;
+
+    if (fatal)
+        m->fatal = s;
+    return s != WEND_OK && !fatal;
 }
 
 static const char *text_of(struct remake *m, const struct json *j)
@@ -203,29 +207,24 @@ static void add_servers(struct remake *m, wend_agent *agent,
                         const struct json *servers)
 {
     size_t count = servers ? servers->count : 0, i = 0;
-    struct arena *a = &m->load.arena;
-    const wend_mcp_options **list = arena_alloc(a, (count + 1) * sizeof *list);
-    wend_mcp_options *options = arena_alloc(a, (count + 1) * sizeof *options);
-    wend_error *errs = arena_alloc(a, (count + 1) * sizeof *errs);
+    wend_mcp_options *list =
+        arena_alloc(&m->load.arena, (count + 1) * sizeof *list);
+    wend_error *errs;
 
-    if (!list || !options || !errs) {
-        m->nomem = true;
+    for (const struct json *j = list && count ? servers->first : NULL; j;
+         j = j->next)
+        read_server(m, j, &list[i++]);
+    if (!list || load_mcps(&m->load, agent, list, count, &errs)) {
+        m->fatal = WEND_E_NOMEM;
         return;
     }
-    for (const struct json *j = count ? servers->first : NULL; j; j = j->next) {
-        read_server(m, j, &options[i]);
-        list[i] = &options[i];
-        i++;
-    }
-    if (count)
-        is_lost(m, wend_agent_add_mcps(agent, list, count, errs));
     for (i = 0; i < count; i++)
         if (is_lost(m, errs[i].status))
             load_warn(&m->load, "%s; calls of its tools will fail",
                       errs[i].message);
 }
 
-/* A tool that cannot be made again fails its calls; the run goes on. */
+/* The calls of a tool that cannot be made again fail; the run continues. */
 static void add_tools(struct remake *m, wend_agent *agent,
                       const struct json *config)
 {
@@ -254,42 +253,29 @@ static void add_tools(struct remake *m, wend_agent *agent,
     add_servers(m, agent, json_get(config, "mcp"));
 }
 
-/* Together, so that their servers start side by side. */
 static void add_relics(struct remake *m, wend_agent *agent,
-                       const struct json *list)
+                       const struct json *relics)
 {
-    size_t count = list ? list->count : 0, i = 0;
+    size_t count = relics ? relics->count : 0, i = 0;
+    const struct json *first = count ? relics->first : NULL;
     struct arena *a = &m->load.arena;
-    wend_str *texts = arena_alloc(a, (count + 1) * sizeof *texts);
-    wend_relic_options *options = arena_alloc(a, (count + 1) * sizeof *options);
-    const wend_relic_options **each =
-        arena_alloc(a, (count + 1) * sizeof *each);
-    wend_error *errs = arena_alloc(a, (count + 1) * sizeof *errs);
-    bool ok = texts && options && each && errs;
+    wend_manifest_relic *list = arena_alloc(a, (count + 1) * sizeof *list);
+    wend_error *errs;
 
-    for (const struct json *r = ok && count ? list->first : NULL; r;
-         r = r->next, i++) {
+    for (const struct json *r = list ? first : NULL; r; r = r->next) {
         const struct json *file = json_get(r, "manifest");
 
-        options[i] =
-            (wend_relic_options){.size = sizeof options[i],
-                                 .file = text_of(m, json_get(r, "file")),
-                                 .note = m->load.o.note,
-                                 .note_ctx = m->load.o.note_ctx,
-                                 .connect_ms = load_time_left(
-                                     &m->load, m->load.agent.limits.time_ms)};
-        each[i] = &options[i];
-        texts[i] = file ? json_text(file, a) : STR("");
+        list[i++] =
+            (wend_manifest_relic){.path = text_of(m, json_get(r, "file")),
+                                  .text = file ? json_text(file, a) : STR("")};
     }
-    if (!ok || a->failed ||
-        (count && wend_agent_add_relics(agent, texts, each, count, errs) ==
-                      WEND_E_NOMEM)) {
-        m->nomem = true;
+    if (a->failed || load_relics(&m->load, agent, list, count,
+                                 m->load.agent.limits.time_ms, &errs)) {
+        m->fatal = WEND_E_NOMEM;
         return;
     }
     i = 0;
-    for (const struct json *r = count ? list->first : NULL; r;
-         r = r->next, i++) {
+    for (const struct json *r = first; r; r = r->next, i++) {
         wend_str name = json_str(json_get(json_get(r, "manifest"), "name"));
 
         if (is_lost(m, errs[i].status))
@@ -431,7 +417,7 @@ static wend_status add_child(struct remake *m, wend_agent *parent,
     return s;
 }
 
-/* One that cannot be made again fails its tasks; the run goes on. */
+/* The tasks of one that cannot be made again fail; the run continues. */
 static void add_children(struct remake *m, wend_agent *parent,
                          const struct json *list)
 {
@@ -519,8 +505,11 @@ static wend_status remake(struct remake *m, wend_agent **out)
         s = wend_agent_load(m->load.rt, NULL, m->o.load, &agent, m->load.err);
     else if (!s)
         s = make_whole(m, &m->past, m->o.take, &agent);
-    if (!s && (m->nomem || a->failed))
+    if (!s && (m->fatal == WEND_E_NOMEM || a->failed))
         s = fail_nomem(m->load.err);
+    else if (!s && m->fatal)
+        s = fail(m->load.err, m->fatal,
+                 "agent of a run: its servers cannot start inside a callback");
     if (!s) {
         agent->past = log;
         log = NULL;

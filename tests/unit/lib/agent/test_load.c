@@ -247,6 +247,90 @@ static void check_refused(wend_runtime *rt)
     tap_ok(!a, "none of them is an agent");
 }
 
+/* The same rule as for calls: see tt_calls.c. */
+static void check_concurrent(wend_runtime *rt)
+{
+    static const struct {
+        const char *name;
+        wend_class call_class;
+        bool concurrent, says;
+    } rows[] = {
+        {"alone", WEND_CLASS_UNSAFE, false, false},
+        {"beside", WEND_CLASS_UNSAFE, true, true},
+        {"reads", WEND_CLASS_READ, false, true},
+    };
+    wend_agent_options o = {.size = sizeof o, .model = "script:{\"turns\":[]}"};
+    wend_agent *a = NULL;
+
+    wend_agent_new(rt, &o, &a, NULL);
+    for (size_t i = 0; a && i < sizeof rows / sizeof *rows; i++) {
+        wend_tool_options t = {.size = sizeof t,
+                               .name = rows[i].name,
+                               .call_class = rows[i].call_class,
+                               .concurrent = rows[i].concurrent,
+                               .fn = tool_echo};
+        const wend_tool_info *seen;
+
+        wend_agent_add_tool(a, &t, NULL);
+        seen = wend_agent_tool(a, i); /* the rows are sorted */
+        tap_ok(seen && seen->concurrent == rows[i].says,
+               "wend_agent_tool says whether '%s' runs beside others",
+               rows[i].name);
+    }
+    wend_agent_free(a);
+}
+
+struct in_tool {
+    wend_runtime *rt;
+    wend_status with_server, without;
+};
+
+static wend_status load_inside(void *ctx, wend_call *call)
+{
+    struct in_tool *in = ctx;
+    const char *const command[] = {"true", NULL};
+    const wend_mcp_options server = {
+        .size = sizeof server, .name = "late", .command = command};
+    const wend_mcp_options *const servers[] = {&server};
+    wend_agent_options agent = {.size = sizeof agent,
+                                .model = "script:{\"turns\":[]}"};
+    wend_load_options o = {.size = sizeof o, .agent = &agent};
+    wend_agent *a = NULL;
+
+    in->without = wend_agent_load(in->rt, NULL, &o, &a, NULL);
+    wend_agent_free(a);
+    o.servers = servers;
+    o.servers_count = 1;
+    in->with_server = wend_agent_load(in->rt, NULL, &o, &a, NULL);
+    wend_agent_free(a);
+    return wend_call_return(call, STR("done"));
+}
+
+/* A callback cannot wait for servers: that is not a server that is away. */
+static void check_inside(wend_runtime *rt)
+{
+    struct in_tool in = {.rt = rt, .with_server = WEND_OK};
+    wend_agent_options o = {
+        .size = sizeof o,
+        .approve = WEND_APPROVE_ALL,
+        .model = "script:{\"turns\":[{\"calls\":[{\"name\":\"load\"}]},"
+                 "{\"text\":\"x\"}]}"};
+    wend_tool_options t = {
+        .size = sizeof t, .name = "load", .fn = load_inside, .ctx = &in};
+    wend_agent *a = NULL;
+    wend_run *run = NULL;
+    wend_str text;
+
+    if (wend_agent_new(rt, &o, &a, NULL) == WEND_OK &&
+        wend_agent_add_tool(a, &t, NULL) == WEND_OK &&
+        wend_run_start(a, STR("x"), NULL, &run, NULL) == WEND_OK)
+        wend_run_wait(run, &text);
+    tap_is_i64(in.without, WEND_OK, "an agent is loaded inside a callback");
+    tap_is_i64(in.with_server, WEND_E_MISUSE, "but none with servers");
+    wend_run_free(run);
+    wend_agent_free(a);
+}
+
 int main(void)
 {
     wend_runtime *rt = NULL;
@@ -260,6 +344,8 @@ int main(void)
     check_agent(rt);
     check_without_file(rt);
     check_refused(rt);
+    check_concurrent(rt);
+    check_inside(rt);
     wend_runtime_free(rt);
     for (size_t i = 0; i < 7; i++) {
         static const char *const names[] = {

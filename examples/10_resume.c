@@ -1,9 +1,9 @@
 /*
- * 10_take_up.c - a run that its process left is taken up by another, which
- * knows nothing but the store and the run's id: the agent is made again from
- * the log. A host asks its user before it believes a log that was imported.
+ * 10_resume.c - resumes a run that its process left. The other process knows
+ * only the store and the id of the run: the agent is made again from the log.
+ * A host asks its user before it trusts a log that was imported.
  *
- *     cc 10_take_up.c $(pkg-config --cflags --libs wend) -o take && ./take
+ *     cc 10_resume.c $(pkg-config --cflags --libs wend) -o resume && ./resume
  */
 #include <stdio.h>
 #include <wend.h>
@@ -18,11 +18,11 @@ static wend_status review(void *ctx, const wend_run_past *past, wend_error *err)
     (void)ctx;
     (void)err;
     printf("agent %.*s, %s\n", (int)past->agent.len, past->agent.ptr,
-           past->imported ? "somebody else's word" : "our own log");
+           past->imported ? "an imported log" : "our own log");
     return past->imported ? WEND_E_STALE : WEND_OK;
 }
 
-/* Starts a run and lets it go after its first call. */
+/* Starts a run and leaves it after its first call. */
 static wend_status leave(wend_runtime *rt, char *id, size_t size,
                          wend_error *err)
 {
