@@ -68,8 +68,7 @@ static int open_whole(struct cli *cli, const char *here)
     if (agent_open(cli, path, false, &m, &err) != WEND_OK)
         return complain(EXIT_USAGE, "%s", err.message);
     if (strcmp(m->sum, old->sum) != 0)
-        return complain(EXIT_USAGE, "%s was changed meanwhile; try again",
-                        path);
+        return complain(EXIT_USAGE, "%s has just changed; try again", path);
     if (set->model == old->options->model)
         set->model = m->options->model;
     for (size_t i = 0; set->fallback.origin == ORIGIN_AGENT &&
@@ -126,7 +125,6 @@ static int make_given(struct cli *cli, struct again *how, wend_agent **agent)
 static int fill(struct looking *l)
 {
     struct cli *cli = l->cli;
-    const struct settings *set = &cli->set, *given = &cli->given;
     uint32_t take = l->how->take;
     wend_agent_options *o = &l->agent;
     int code = EXIT_DONE;
@@ -135,23 +133,7 @@ static int fill(struct looking *l)
     if (take & WEND_FORK_CONFIG)
         return agent_fill(cli, &l->load, o, &asks);
 
-    *o = (wend_agent_options){
-        .size = sizeof *o,
-        .model = given->model,
-        .base_url = given->base_url,
-        .fallbacks = given->fallback.items,
-        .fallbacks_count = given->fallback.count,
-        .key_file = set->key_file,
-        .ca_file = set->ca_file,
-        .insecure_http = set->insecure_http,
-        .models_file = set->models,
-        .limits = {.turns = (uint32_t)given->max_turns,
-                   .parallel = (uint32_t)given->parallel,
-                   .time_ms = given->timeout_ms,
-                   .tokens = given->budget_tokens,
-                   .cost_nano = given->budget_cost},
-        .sandbox_off = given->sandbox == 1, /* the word at 1 is off */
-    };
+    *o = agent_options(&cli->given, &cli->set);
     if (take & WEND_FORK_POLICY)
         code = agent_approve(cli, o, &asks, &l->load.allow_rest);
     if (!code && take & WEND_FORK_TOOLS)

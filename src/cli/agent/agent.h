@@ -68,7 +68,11 @@ void server_warn(void *ctx, const char *text);
 /* The agent of a run, from the settings, its file and cli->plan. *asks: the
  * user is asked for approval. */
 int agent_make(struct cli *cli, wend_agent **agent, bool *asks);
-/* The options for that. */
+/* What overrides a file or a log: model and limits come from `from`, where keys
+ * are from `set`. */
+wend_agent_options agent_options(const struct settings *from,
+                                 const struct settings *set);
+/* All options for agent_make. */
 int agent_fill(struct cli *cli, wend_load_options *load, wend_agent_options *o,
                bool *asks);
 /* What --approve says, with the rules that are remembered. */

@@ -18,8 +18,8 @@ static const char *const approve_words[] = {
 };
 enum { APPROVE_WORDS = sizeof approve_words / sizeof *approve_words };
 
-/* Modes and rules come in one list; the last mode counts. What the user
- * says goes before what the agent's file says. */
+/* Modes and rules come in one list; the last mode counts. The user overrides
+ * the agent's file. */
 int agent_approve(struct cli *cli, wend_agent_options *o, bool *asks,
                   bool *allow_rest)
 {
@@ -52,11 +52,11 @@ int agent_approve(struct cli *cli, wend_agent_options *o, bool *asks,
     for (size_t i = 0; i < kept.count; i++)
         rules[o->rules_count++] = kept.items[i];
     o->rules = rules;
-    /* Where somebody can be asked, what not even `all` covers is asked. */
+    /* With a terminal, ask about what even `all` does not cover. */
     *allow_rest = o->approve == WEND_APPROVE_ALL && terminal;
     if (*allow_rest)
         o->approve = WEND_APPROVE_ASK;
-    /* Asking where nobody can answer is a denial. */
+    /* Without a terminal no person can answer: deny. */
     if (o->approve == WEND_APPROVE_ASK && !terminal)
         o->approve = WEND_APPROVE_DENY;
     *asks = o->approve == WEND_APPROVE_ASK;
@@ -99,37 +99,43 @@ int agent_not_made(struct cli *cli, wend_status s, const wend_error *err)
                     err->message + sizeof about - 1);
 }
 
+wend_agent_options agent_options(const struct settings *from,
+                                 const struct settings *set)
+{
+    return (wend_agent_options){
+        .size = sizeof(wend_agent_options),
+        .model = from->model,
+        .base_url = from->base_url,
+        .fallbacks = from->fallback.items,
+        .fallbacks_count = from->fallback.count,
+        .limits = {.turns = (uint32_t)from->max_turns,
+                   .parallel = (uint32_t)from->parallel,
+                   .time_ms = from->timeout_ms,
+                   .tokens = from->budget_tokens,
+                   .cost_nano = from->budget_cost},
+        .sandbox_off = from->sandbox == 1, /* the word at 1 is off */
+        .key_file = set->key_file,
+        .ca_file = set->ca_file,
+        .insecure_http = set->insecure_http,
+        .models_file = set->models,
+    };
+}
+
 int agent_fill(struct cli *cli, wend_load_options *load, wend_agent_options *o,
                bool *asks)
 {
     const struct settings *set = &cli->set;
     int code = cli->tool_files ? EXIT_DONE : tools_load(cli);
 
-    *o = (wend_agent_options){
-        .size = sizeof *o,
-        .model = set->model,
-        .instructions = set->instructions,
-        .limits = {.turns = (uint32_t)set->max_turns,
-                   .parallel = (uint32_t)set->parallel,
-                   .time_ms = set->timeout_ms,
-                   .tokens = set->budget_tokens,
-                   .cost_nano = set->budget_cost},
-        .eager = (wend_eager)set->eager,
-        .effort = (wend_effort)set->effort,
-        .on_unknown = (wend_unknown)set->on_unknown,
-        .base_url = set->base_url,
-        .key_file = set->key_file,
-        .ca_file = set->ca_file,
-        .insecure_http = set->insecure_http,
-        .models_file = set->models,
-        .record_dir = set->record_dir,
-        .playback_dir = set->playback_dir,
-        .http2 = set->http2,
-        .model_timeout_ms = set->model_timeout_ms,
-        .sandbox_off = set->sandbox == 1, /* the word at 1 is off */
-        .fallbacks = set->fallback.items,
-        .fallbacks_count = set->fallback.count,
-    };
+    *o = agent_options(set, set);
+    o->instructions = set->instructions;
+    o->eager = (wend_eager)set->eager;
+    o->effort = (wend_effort)set->effort;
+    o->on_unknown = (wend_unknown)set->on_unknown;
+    o->record_dir = set->record_dir;
+    o->playback_dir = set->playback_dir;
+    o->http2 = set->http2;
+    o->model_timeout_ms = set->model_timeout_ms;
     load->agent = o;
     load->manifest = cli->agent;
     load->trust = cli->agent ? cli->agent->sum : NULL; /* see agent_use */

@@ -1,9 +1,8 @@
 /*
  * agent_use.c - which agent a command runs, and what its file changes.
  *
- * The file stands between the environment and the options: it says more
- * about this task than the user's defaults do, and less than the command
- * line.
+ * The file overrides the environment and the settings; options override the
+ * file.
  */
 #include "cli/agent/agent.h"
 
@@ -134,7 +133,7 @@ bool says_yes(wend_str question)
 
     if (tty < 0)
         return false;
-    /* What was typed before the question is no answer to it. */
+    /* Input that was typed before the question is not an answer. */
     tcflush(tty, TCIFLUSH);
     n = write(STDERR_FILENO, question.ptr, question.len);
     if (n > 0) {
@@ -149,7 +148,7 @@ bool says_yes(wend_str question)
                      str_is((wend_str){line, (size_t)n}, "yes"));
 }
 
-/* What is different from what was accepted; empty if that is not known. */
+/* The changes since it was accepted; empty if they are not known. */
 static void put_changes(struct cli *cli, struct buf *b, const wend_manifest *m)
 {
     const char *real = trust_real(AGENT_FILE_DEFAULT, &cli->arena);

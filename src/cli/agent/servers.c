@@ -104,49 +104,42 @@ static int read_option(struct cli *cli, const char *text, wend_mcp_options *o)
     return code;
 }
 
-static int read_options(struct cli *cli, wend_mcp_options **out, size_t *count)
+/* all: the options; list: pointers to them, as the library takes them. */
+static int read_options(struct cli *cli, wend_mcp_options **all,
+                        const wend_mcp_options *const **list, size_t *count)
 {
     const struct words *w = &cli->set.servers;
+    size_t room = w->count + 1;
+    const wend_mcp_options **each =
+        arena_alloc(&cli->arena, room * sizeof *each);
     int code = EXIT_DONE;
 
     *count = w->count;
-    *out = arena_alloc(&cli->arena, (w->count + 1) * sizeof **out);
-    if (!*out)
+    *list = each;
+    *all = arena_alloc(&cli->arena, room * sizeof **all);
+    if (!*all || !each)
         return complain(EXIT_FAILED, "out of memory");
-    for (size_t i = 0; !code && i < w->count; i++)
-        code = read_option(cli, w->items[i], &(*out)[i]);
+    for (size_t i = 0; !code && i < w->count; i++) {
+        each[i] = &(*all)[i];
+        code = read_option(cli, w->items[i], &(*all)[i]);
+    }
     return code;
-}
-
-static const wend_mcp_options **
-list_of(struct cli *cli, const wend_mcp_options *all, size_t count)
-{
-    const wend_mcp_options **list =
-        arena_alloc(&cli->arena, (count + 1) * sizeof *list);
-
-    for (size_t i = 0; list && i < count; i++)
-        list[i] = &all[i];
-    return list;
 }
 
 int servers_given(struct cli *cli, const wend_mcp_options *const **list,
                   size_t *count)
 {
     wend_mcp_options *all;
-    int code = read_options(cli, &all, count);
 
-    if (code)
-        return code;
-    *list = list_of(cli, all, *count);
-    return *list ? EXIT_DONE : complain(EXIT_FAILED, "out of memory");
+    return read_options(cli, &all, list, count);
 }
 
-/* What became of one of them. */
+/* The outcome of one server. */
 static int judge(struct cli *cli, const wend_error *err)
 {
     wend_status s = err->status;
 
-    if (s == WEND_E_STALE) { /* it is looked at nevertheless */
+    if (s == WEND_E_STALE) { /* listed all the same */
         cli->servers_code = give_up(cli, s, err);
         return EXIT_DONE;
     }
@@ -155,11 +148,11 @@ static int judge(struct cli *cli, const wend_error *err)
 
 int servers_look(struct cli *cli, wend_agent *agent)
 {
-    const wend_mcp_options **list;
+    const wend_mcp_options *const *list;
     wend_mcp_options *all;
     wend_error *errs;
     size_t count;
-    int code = read_options(cli, &all, &count);
+    int code = read_options(cli, &all, &list, &count);
 
     if (code)
         return code;
@@ -167,10 +160,8 @@ int servers_look(struct cli *cli, wend_agent *agent)
         all[i].accept = cli->set.accept;
         all[i].look = true;
     }
-    list = list_of(cli, all, count);
     errs = arena_alloc(&cli->arena, (count + 1) * sizeof *errs);
-    if (!list || !errs ||
-        wend_agent_add_mcps(agent, list, count, errs) == WEND_E_NOMEM)
+    if (!errs || wend_agent_add_mcps(agent, list, count, errs) == WEND_E_NOMEM)
         return complain(EXIT_FAILED, "out of memory");
     for (size_t i = 0; !code && i < count; i++)
         code = judge(cli, &errs[i]);

@@ -1,12 +1,13 @@
 /*
  * agent.c - a model, instructions, tools and limits.
  *
- * An agent's whole meaning is the JSON that goes into run_start.config;
- * what is kept beside it are the hands: tool functions and the driver.
+ * The JSON that goes into run_start.config says all that an agent is; beside
+ * it are only the means to act: tool functions and the driver.
  */
 #include "lib/mcp/mcp.h"
 #include "lib/plan/plan.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static wend_status check_options(const wend_agent_options *o, wend_error *err)
         (unsigned)o->effort > WEND_EFFORT_HIGH ||
         (unsigned)o->on_unknown > WEND_UNKNOWN_VERIFY)
         return fail(err, WEND_E_INVAL,
-                    "agent: eager, approve, effort or on_unknown is no value");
+                    "agent: eager, approve, effort or on_unknown is invalid");
     if (o->limits.parallel > PARALLEL_MAX)
         return fail(err, WEND_E_LIMIT, "agent: parallel is over %d",
                     PARALLEL_MAX);
@@ -55,15 +56,31 @@ static wend_status check_options(const wend_agent_options *o, wend_error *err)
     return WEND_OK;
 }
 
+wend_str agent_clean(struct arena *a, wend_str text)
+{
+    struct buf b = {.mem = a->mem};
+
+    utf8_repair(&b, text);
+    return buf_keep(&b, a);
+}
+
 void agent_put(struct buf *b, const char *key, const char *value)
 {
     struct buf clean = {.mem = b->mem};
 
     utf8_repair(&clean, str_of(value));
-    buf_fmt(b, "\"%s\":", key);
-    json_put_str(b, buf_view(&clean));
+    json_add_str(b, key, buf_view(&clean));
     b->failed |= clean.failed;
     buf_free(&clean);
+}
+
+static void put_strings(struct buf *b, const char *key, const char *const *list,
+                        size_t count)
+{
+    json_open(b, key, '[');
+    for (size_t i = 0; i < count; i++)
+        json_add_str(b, NULL, str_of(list[i]));
+    json_close(b, ']');
 }
 
 void agent_put_list(struct buf *b, const char *key, const char *const *list,
@@ -72,19 +89,12 @@ void agent_put_list(struct buf *b, const char *key, const char *const *list,
     for (size_t i = 0; i < count; i++)
         if (utf8_valid_len(str_of(list[i])) != strlen(list[i]))
             return; /* repaired it would name something else */
-    for (size_t i = 0; i < count; i++) {
-        if (i)
-            buf_char(b, ',');
-        else
-            buf_fmt(b, ",\"%s\":[", key);
-        json_put_str(b, str_of(list[i]));
-    }
     if (count)
-        buf_char(b, ']');
+        put_strings(b, key, list, count);
 }
 
-/* The schema as canonical JSON; it must be an object and compile. Whose it
- * is stands before what is wrong with it. */
+/* The schema as canonical JSON; it must be an object and compile. Errors begin
+ * with `of`, whose schema it is. */
 static wend_status put_schema(struct buf *b, const char *text, const char *of,
                               wend_error *err)
 {
@@ -106,7 +116,7 @@ static wend_status put_schema(struct buf *b, const char *text, const char *of,
     return s;
 }
 
-/* What tools may reach; it stands in the log, too. */
+/* Hosts that tools may reach; the log has them, too. */
 static wend_status put_network(wend_agent *a, const wend_agent_options *o,
                                wend_error *err)
 {
@@ -119,16 +129,30 @@ static wend_status put_network(wend_agent *a, const wend_agent_options *o,
         .secrets = a->keys,
         .secrets_count = &a->keys_count,
     };
-    for (size_t i = 0; i < o->network_count && s == WEND_OK; i++) {
-        wend_str entry = str_of(o->network ? o->network[i] : NULL);
-
-        s = network_add(&a->network, entry, &a->arena, err);
-        buf_cstr(&a->rest_json, i ? "," : ",\"network\":[");
-        if (s == WEND_OK)
-            json_put_str(&a->rest_json, entry);
-    }
-    buf_cstr(&a->rest_json, o->network_count ? "]" : "");
+    for (size_t i = 0; i < o->network_count && s == WEND_OK; i++)
+        s = network_add(&a->network, str_of(o->network ? o->network[i] : NULL),
+                        &a->arena, err);
+    if (s == WEND_OK && o->network_count)
+        put_strings(&a->rest_json, "network", o->network, o->network_count);
     return s;
+}
+
+static wend_status check_label_rows(const wend_agent_options *o,
+                                    wend_error *err)
+{
+    for (size_t i = 0; i < o->label_rows_count; i++) {
+        wend_str text = str_of(o->label_rows ? o->label_rows[i] : NULL);
+        struct label_row row;
+        wend_error why = {0};
+
+        if (!text.ptr || utf8_valid_len(text) != text.len)
+            return fail(err, WEND_E_INVAL,
+                        "agent: label row %zu is NULL or not UTF-8", i);
+        if (label_row_parse(text, &row, &why) != WEND_OK)
+            return fail(err, WEND_E_INVAL, "agent: label row %.450s",
+                        why.message);
+    }
+    return WEND_OK;
 }
 
 static wend_status put_rest(wend_agent *a, const wend_agent_options *o,
@@ -138,48 +162,34 @@ static wend_status put_rest(wend_agent *a, const wend_agent_options *o,
     wend_status s;
 
     agent_put(b, "instructions", o->instructions ? o->instructions : "");
-    buf_char(b, ',');
     s = agent_models(a, o, err);
     if (s != WEND_OK)
         return s;
-    buf_fmt(b, ",\"policy\":{\"approve\":\"%s\"", approve_names[o->approve]);
+    json_open(b, "policy", '{');
+    json_add_str(b, "approve", str_of(approve_names[o->approve]));
     if (o->on_unknown)
-        buf_fmt(b, ",\"on_unknown\":\"%s\"", unknown_names[o->on_unknown]);
-    buf_cstr(b, ",\"rules\":[");
-    for (size_t i = 0; i < o->rules_count; i++) {
-        if (i)
-            buf_char(b, ',');
-        json_put_str(b, str_of(o->rules[i]));
-    }
-    buf_char(b, ']');
-    s = agent_put_label_rows(b, o, err);
+        json_add_str(b, "on_unknown", str_of(unknown_names[o->on_unknown]));
+    put_strings(b, "rules", o->rules, o->rules_count);
+    s = check_label_rows(o, err);
     if (s != WEND_OK)
         return s;
+    if (o->label_rows_count)
+        put_strings(b, "labels", o->label_rows, o->label_rows_count);
+    json_close(b, '}');
     if (o->memory_user)
-        buf_cstr(b, "},\"memory\":{\"scope\":\"user\"");
-    buf_fmt(b, "},\"sandbox\":\"%s\",\"eager\":\"%s\"",
-            o->sandbox_off ? "off" : "on", eager_names[o->eager]);
+        json_add_raw(b, "memory", STR("{\"scope\":\"user\"}"));
+    json_add_str(b, "sandbox", o->sandbox_off ? STR("off") : STR("on"));
+    json_add_str(b, "eager", str_of(eager_names[o->eager]));
     if (o->effort)
-        buf_fmt(b, ",\"effort\":\"%s\"", effort_names[o->effort]);
+        json_add_str(b, "effort", str_of(effort_names[o->effort]));
     agent_put_list(b, "guarded", o->guarded, o->guarded_count);
     if (o->key_file)
         agent_put_list(b, "secret_files", &o->key_file, 1);
     s = put_network(a, o, err);
     if (s != WEND_OK || !o->schema)
         return s;
-    buf_cstr(b, ",\"schema\":");
+    json_key(b, "schema");
     return put_schema(b, o->schema, "agent", err);
-}
-
-/* A string of the host's, made valid. */
-static wend_str clean(wend_agent *a, const char *s)
-{
-    struct buf b = {.mem = &a->rt->mem};
-    wend_str kept;
-
-    utf8_repair(&b, str_of(s));
-    kept = buf_keep(&b, &a->arena);
-    return kept;
 }
 
 static wend_status set_cwd(wend_agent *a, const char *cwd, wend_error *err)
@@ -192,7 +202,7 @@ static wend_status set_cwd(wend_agent *a, const char *cwd, wend_error *err)
         return fail(err, WEND_E_NOTFOUND, "agent: working directory %s: %s",
                     cwd ? cwd : "of the process", strerror(errno));
     a->root = arena_str(&a->arena, str_of(path));
-    a->cwd = clean(a, path);
+    a->cwd = agent_clean(&a->arena, str_of(path));
     free(path);
     return a->arena.failed ? fail_nomem(err) : WEND_OK;
 }
@@ -264,7 +274,7 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
     rt->agents = a;
     a->arena.mem = a->rest_json.mem = a->relics_json.mem = &a->mem;
     a->tools.json.mem = a->endpoints.json.mem = &a->mem;
-    a->name = clean(a, o->name ? o->name : "agent");
+    a->name = agent_clean(&a->arena, str_of(o->name ? o->name : "agent"));
     a->sandbox_off = o->sandbox_off;
     a->memory_user = o->memory_user;
     a->limits.turns = o->limits.turns ? o->limits.turns : TURNS_DEFAULT;
@@ -291,9 +301,10 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
     return WEND_OK;
 }
 
-/* Only the handle stays, for the host to free. */
+/* Frees all but the handle, which the host frees. */
 void agent_detach(wend_agent *a)
 {
+    assert(a->rt);
     agent_drop_servers(a);
     agent_drop_children(a);
     past_free(a->past);
@@ -329,13 +340,15 @@ static void destroy(wend_agent *a)
 
 void agent_drop(wend_agent *a)
 {
-    a->gone = true; /* its runs still borrow it */
+    assert(!a->gone); /* once */
+    a->gone = true;   /* its runs still borrow it */
     if (!a->runs)
         destroy(a);
 }
 
 void agent_release(wend_agent *a)
 {
+    assert(a->runs);
     a->runs--;
     if (a->gone && !a->runs)
         destroy(a);
@@ -374,7 +387,7 @@ static wend_status check_tool(const struct tool_set *set,
     if ((unsigned)t->call_class > WEND_CLASS_READ ||
         (unsigned)t->category > WEND_CATEGORY_DESTRUCTIVE || t->labels > 7)
         return fail(err, WEND_E_INVAL,
-                    "tool '%s': call_class, category or labels is no value",
+                    "tool '%s': call_class, category or labels is invalid",
                     t->name);
     if (t->per_minute > PACE_MAX)
         return fail(err, WEND_E_LIMIT, "tool '%s': per_minute is over %d",
@@ -399,43 +412,42 @@ static wend_status put_tool(struct buf *b, const wend_tool_options *t,
     bool is_path =
         !strcmp(kind->source, "builtin") && !strcmp(t->subject, "path");
 
-    buf_cstr(b, b->len ? ",{" : "{");
+    json_open(b, NULL, '{');
     agent_put(b, "name", t->name);
-    buf_char(b, ',');
     agent_put(b, "description", t->description ? t->description : "");
     if (t->schema) {
         char of[TOOL_NAME_MAX + sizeof "tool ''"];
         wend_status s;
 
         utf8_fmt(of, sizeof of, "tool '%s'", t->name);
-        buf_cstr(b, ",\"schema\":");
+        json_key(b, "schema");
         s = put_schema(b, t->schema, of, err);
         if (s != WEND_OK)
             return s;
     }
-    buf_fmt(b, ",\"class\":\"%s\",\"category\":\"%s\",\"source\":\"%s\"",
-            wend_class_name(t->call_class), wend_category_name(t->category),
-            kind->source);
+    json_add_str(b, "class", str_of(wend_class_name(t->call_class)));
+    json_add_str(b, "category", str_of(wend_category_name(t->category)));
+    json_add_str(b, "source", str_of(kind->source));
     if (t->concurrent)
-        buf_cstr(b, ",\"concurrent\":true");
+        json_add_bool(b, "concurrent", true);
     if (t->timeout_ms)
-        buf_fmt(b, ",\"timeout_ms\":%u", t->timeout_ms);
-    if (t->subject) {
-        buf_char(b, ',');
+        json_add_i64(b, "timeout_ms", t->timeout_ms);
+    if (t->subject)
         agent_put(b, "subject", t->subject);
-    }
     if (is_path)
-        buf_cstr(b, ",\"subject_is_path\":true");
+        json_add_bool(b, "subject_is_path", true);
     if (t->labels) {
-        buf_cstr(b, ",\"labels\":[");
+        json_open(b, "labels", '[');
         labels_put(b, t->labels);
-        buf_char(b, ']');
+        json_close(b, ']');
     }
-    if (kind->program)
-        buf_fmt(b, ",\"program\":true,\"sandbox\":\"%s\"",
-                kind->sandbox_off ? "off" : "on");
-    buf_str(b, kind->hands);
-    buf_char(b, '}');
+    if (kind->program) {
+        json_add_bool(b, "program", true);
+        json_add_str(b, "sandbox", kind->sandbox_off ? STR("off") : STR("on"));
+    }
+    if (kind->hands.len)
+        json_add_raw(b, NULL, kind->hands);
+    json_close(b, '}');
     return b->failed ? fail_nomem(err) : WEND_OK;
 }
 
@@ -447,6 +459,7 @@ wend_status agent_add(wend_agent *a, const wend_tool_options *t,
     size_t len = set->json.len;
     struct agent_tool *tool;
 
+    assert(kind->source && !set->json.failed);
     if (s != WEND_OK)
         return s;
     s = put_tool(&set->json, t, kind, err);
@@ -509,32 +522,35 @@ wend_status agent_config(wend_agent *a, unsigned mode, wend_error *err)
     wend_status s = a->configs[mode] ? WEND_OK : agent_children_ready(a, err);
     wend_str json;
 
+    assert(mode < RUN_MODES);
     if (a->configs[mode] || s != WEND_OK)
         return s;
-    buf_cstr(&b, "{");
+    json_open(&b, NULL, '{');
     buf_str(&b, buf_view(&a->rest_json));
-    buf_char(&b, ',');
     agent_put(&b, "root", a->cwd.ptr);
-    buf_cstr(&b, ",\"tools\":[");
+    json_open(&b, "tools", '[');
     buf_str(&b, buf_view(&a->tools.json));
     if (a->offers_task)
         agent_put_task(a, &b);
     if (mode & RUN_PLANS)
         planner_put_tool(a, &b);
-    buf_char(&b, ']');
+    json_close(&b, ']');
     if (a->endpoints.count) {
-        buf_cstr(&b, ",\"endpoints\":[");
+        json_open(&b, "endpoints", '[');
         buf_str(&b, buf_view(&a->endpoints.json));
-        buf_cstr(&b, "],\"relics\":[");
+        json_close(&b, ']');
+        json_open(&b, "relics", '[');
         buf_str(&b, buf_view(&a->relics_json));
-        buf_char(&b, ']');
+        json_close(&b, ']');
     }
     agent_put_servers(a, &b);
     agent_put_children(a, &b);
     if (mode & RUN_PLANS)
         s = planner_put(a, &b, err);
-    buf_cstr(&b, mode & RUN_HOOKS ? ",\"hooks\":true}" : "}");
-    /* A key in instructions or in a program's arguments is kept by nobody. */
+    if (mode & RUN_HOOKS)
+        json_add_bool(&b, "hooks", true);
+    json_close(&b, '}');
+    /* A key in instructions or in a program's arguments must not be stored. */
     json = agent_blank(a, buf_view(&b), &scratch);
     if (b.failed || scratch.failed)
         s = fail_nomem(err);

@@ -21,11 +21,11 @@ struct driver;
 struct mcp_server;
 struct trouble;
 
-/* What of an agent's config is a run's own business; bits. */
+/* Bits: parts of an agent's config that depend on the run. */
 enum { RUN_HOOKS = 1, RUN_PLANS = 2, RUN_MODES = 4 };
 
-/* What the built-in tools work with. A call that was given up may be at
- * work when its agent is gone: each call holds on to it. */
+/* The environment of the built-in tools. A call that was given up may still run
+ * when its agent is gone, so each call holds a reference. */
 struct workplace {
     struct tool_env env;
     struct mem mem;
@@ -40,7 +40,7 @@ struct agent_tool {
     struct kept *kept;       /* ctx; NULL: it is not released */
     struct workplace *place; /* NULL: a tool of the host's */
     bool threaded;
-    int64_t cache_ms; /* answers are given again so long; 0 = never */
+    int64_t cache_ms; /* how long an answer is reused; 0 = never */
     struct pace pace;
     struct answers answers;
     struct agent_tool *check; /* says whether a lost call had its effect */
@@ -85,7 +85,7 @@ struct wend_agent {
     struct past_log
         *past;           /* of the run that it is of; NULL: none, or too long */
     unsigned runs;       /* that borrow it */
-    bool gone;           /* freed by the host while runs go on */
+    bool gone;           /* freed by the host; runs still use it */
     bool sandbox_off;    /* programs run without */
     bool memory_user;    /* what is remembered counts in all folders */
     bool parallel_given; /* so that it counts for plans, too */
@@ -99,7 +99,9 @@ void agent_changed(wend_agent *a); /* runs keep the config they have */
 struct agent_tool *agent_tool(const wend_agent *a, wend_str name);
 /* relic.endpoint; NULL if there is none. */
 struct agent_tool *relic_endpoint(const wend_agent *a, wend_str target);
-/* `"key":"value"`, the value of a host made valid. */
+/* A text of the host as valid UTF-8; absent and a->failed without memory. */
+wend_str agent_clean(struct arena *a, wend_str text);
+/* A member with a text of the host, made valid. */
 void agent_put(struct buf *b, const char *key, const char *value);
 /* Where a tool comes from. */
 struct tool_kind {
@@ -116,18 +118,16 @@ wend_status agent_add(wend_agent *a, const wend_tool_options *t,
 /* agent_models.c: makes a->driver and the part of rest_json about models. */
 wend_status agent_models(wend_agent *a, const wend_agent_options *o,
                          wend_error *err);
-/* agent_models.c: the text with the keys of the models' providers blanked;
- * the same one if there are none in it. */
+/* agent_models.c: the text with keys and secrets blanked; the same text if it
+ * has none. */
 wend_str agent_blank(const wend_agent *a, wend_str text, struct arena *out);
-/* `,"labels":[...]` of a policy; nothing if there are no rows. */
-wend_status agent_put_label_rows(struct buf *b, const wend_agent_options *o,
-                                 wend_error *err);
-/* From now on this value is blanked, too, wherever it shows up. */
+/* From now on this value is blanked wherever it appears. */
 wend_status agent_hide(wend_agent *a, wend_str secret, wend_error *err);
 void agent_detach(wend_agent *a);  /* the runtime goes first */
 void agent_release(wend_agent *a); /* one run less */
 void workplace_unref(struct workplace *w);
-/* `,"key":["...",...]`, nothing if there is none or one is no UTF-8. */
+/* A member with a list of strings; nothing if it is empty or one of them is
+ * not UTF-8. */
 void agent_put_list(struct buf *b, const char *key, const char *const *list,
                     size_t count);
 

@@ -2,8 +2,9 @@
  * agent_children.c - agents and plans that an agent may give tasks to.
  *
  * All that a child is stands in its parent's config, so that a parent can be
- * gone on with from its log alone; what is kept here are the hands.
+ * resumed from its log alone.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -11,7 +12,7 @@
 #include "lib/plan/plan.h"
 #include "lib/run/child.h"
 
-enum { KID_NAME_MAX = 1024 }; /* it may be the path of a file */
+enum { CHILD_NAME_MAX = 1024 }; /* it may be the path of a file */
 
 const struct agent_child *agent_child(const wend_agent *a, wend_str name)
 {
@@ -38,36 +39,24 @@ static wend_status check(const wend_agent *a, const wend_child_options *o,
 {
     wend_str name = str_of(o->name);
 
-    if (!name.len || name.len > KID_NAME_MAX ||
+    if (!name.len || name.len > CHILD_NAME_MAX ||
         utf8_valid_len(name) != name.len)
         return fail(err, WEND_E_INVAL,
                     "agent: a child's name has 1 to %d bytes of UTF-8",
-                    KID_NAME_MAX);
+                    CHILD_NAME_MAX);
     if (!o->agent || o->agent->rt != a->rt)
         return fail(err, WEND_E_INVAL,
                     "agent: the child '%.80s' is NULL or of another runtime",
                     o->name);
     if (agent_child(a, name))
         return fail(err, WEND_E_EXISTS,
-                    "agent: the child '%.80s' is there "
-                    "already",
-                    o->name);
+                    "agent: the child '%.80s' exists already", o->name);
     if (leads_to(o->agent, a, 1))
         return fail(err, WEND_E_LIMIT,
                     "agent: with the child '%.80s' agents are in agents in a "
                     "circle, or deeper than %d",
                     o->name, CHILD_DEPTH_MAX);
     return WEND_OK;
-}
-
-static wend_str clean(wend_agent *a, const char *text)
-{
-    struct buf b = {.mem = &a->mem};
-    wend_str s;
-
-    utf8_repair(&b, str_of(text));
-    s = buf_keep(&b, &a->arena);
-    return s;
 }
 
 wend_status wend_agent_add_agent(wend_agent *a,
@@ -92,7 +81,7 @@ wend_status wend_agent_add_agent(wend_agent *a,
     if (k) {
         k->name = arena_str(&a->arena, str_of(o.name));
         if (o.description)
-            k->description = clean(a, o.description);
+            k->description = agent_clean(&a->arena, str_of(o.description));
         if (o.plan) {
             k->plan_json = arena_str(&a->arena, plan_inside(o.plan)->json);
             if (plan_inside(o.plan)->on_failure == FAILURE_REPLAN)
@@ -121,31 +110,25 @@ void agent_drop_children(wend_agent *a)
 
 /* ---- What the log says about them ---------------------------------------- */
 
-static void put_limits(struct buf *b, const wend_ev_limits *l)
-{
-    buf_fmt(b,
-            ",\"limits\":{\"turns\":%lld,\"time_ms\":%lld,\"tokens\":%lld,"
-            "\"cost_nano\":%lld,\"parallel\":%lld}",
-            (long long)l->turns, (long long)l->time_ms, (long long)l->tokens,
-            (long long)l->cost_nano, (long long)l->parallel);
-}
-
 static void put_child(struct buf *b, const struct agent_child *k)
 {
-    buf_cstr(b, "{\"name\":");
-    json_put_str(b, k->name);
-    buf_cstr(b, ",\"agent\":");
-    json_put_str(b, k->agent->name);
-    buf_cstr(b, ",\"model\":");
-    json_put_str(b, k->agent->model);
-    put_limits(b, &k->agent->limits);
-    if (k->plan_json.ptr) {
-        buf_cstr(b, ",\"plan\":");
-        buf_str(b, k->plan_json);
-    }
-    buf_cstr(b, ",\"config\":");
-    buf_str(b, k->agent->configs[k->mode]->json);
-    buf_char(b, '}');
+    const wend_ev_limits *l = &k->agent->limits;
+
+    assert(k->agent->configs[k->mode]); /* by agent_children_ready */
+    json_open(b, NULL, '{');
+    json_add_str(b, "name", k->name);
+    json_add_str(b, "agent", k->agent->name);
+    json_add_str(b, "model", k->agent->model);
+    json_open(b, "limits", '{');
+    json_add_i64(b, "turns", l->turns);
+    json_add_i64(b, "time_ms", l->time_ms);
+    json_add_i64(b, "tokens", l->tokens);
+    json_add_i64(b, "cost_nano", l->cost_nano);
+    json_add_i64(b, "parallel", l->parallel);
+    json_close(b, '}');
+    json_add_raw(b, "plan", k->plan_json);
+    json_add_raw(b, "config", k->agent->configs[k->mode]->json);
+    json_close(b, '}');
 }
 
 wend_status agent_children_ready(const wend_agent *a, wend_error *err)
@@ -160,11 +143,12 @@ wend_status agent_children_ready(const wend_agent *a, wend_error *err)
 
 void agent_put_children(const wend_agent *a, struct buf *b)
 {
-    for (const struct agent_child *k = a->children; k; k = k->next) {
-        buf_cstr(b, k == a->children ? ",\"agents\":[" : ",");
+    if (!a->children)
+        return;
+    json_open(b, "agents", '[');
+    for (const struct agent_child *k = a->children; k; k = k->next)
         put_child(b, k);
-    }
-    buf_cstr(b, a->children ? "]" : "");
+    json_close(b, ']');
 }
 
 /* ---- The tool ------------------------------------------------------------ */
@@ -178,7 +162,7 @@ wend_status agent_offer_task(wend_agent *a, wend_error *err)
     return WEND_OK;
 }
 
-/* A plan is no agent that could be talked to. */
+/* A model gives tasks to agents only, not to plans. */
 static const struct agent_child *next_agent(const struct agent_child *k)
 {
     while (k && k->plan_json.ptr)
@@ -221,23 +205,25 @@ static void put_description(const wend_agent *a, const struct builtin *t,
     buf_free(&text);
 }
 
-/* Its class is that of the worst that the agents can do; one that only reads
- * may run beside others. */
+/* Its class is the worst that the agents can do. */
 void agent_put_task(const wend_agent *a, struct buf *b)
 {
     const struct builtin *t = builtin_find("task");
     const struct agent_child *first = next_agent(a->children);
 
-    buf_cstr(b, a->tools.count ? ",{\"name\":\"task\",\"description\":"
-                               : "{\"name\":\"task\",\"description\":");
+    json_open(b, NULL, '{');
+    json_add_str(b, "name", STR("task"));
+    json_key(b, "description");
     put_description(a, t, b);
-    buf_cstr(b, ",\"schema\":{\"type\":\"object\",\"properties\":{\"agent\":{"
+    json_key(b, "schema");
+    buf_cstr(b, "{\"type\":\"object\",\"properties\":{\"agent\":{"
                 "\"type\":\"string\"");
-    for (const struct agent_child *k = first; k; k = next_agent(k->next)) {
-        buf_cstr(b, k == first ? ",\"enum\":[" : ",");
-        json_put_str(b, k->name);
-    }
-    buf_cstr(b, first ? "]" : "");
+    if (first)
+        json_open(b, "enum", '[');
+    for (const struct agent_child *k = first; k; k = next_agent(k->next))
+        json_add_str(b, NULL, k->name);
+    if (first)
+        json_close(b, ']');
     buf_fmt(b,
             "},\"prompt\":{\"type\":\"string\",\"minLength\":1}},"
             "\"required\":[\"agent\",\"prompt\"],"

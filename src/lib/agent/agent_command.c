@@ -1,5 +1,5 @@
 /*
- * agent_command.c - tools that are programs of the user's.
+ * agent_command.c - tools that are programs of the user.
  */
 #include "lib/agent/agent.h"
 
@@ -10,7 +10,7 @@
 
 #include "base/fail.h"
 
-/* What a call of it needs; in the agent's arena. */
+/* The context of its calls, in the agent's arena. */
 struct program {
     struct command_tool command;
     const char **argv;
@@ -92,9 +92,10 @@ static wend_status check(const wend_command_options *o, wend_error *err)
     for (size_t i = 0; i < o->secrets_count; i++)
         if (!o->secrets || !o->secrets[i] || !o->secrets[i][0] ||
             strchr(o->secrets[i], '='))
-            return fail(err, WEND_E_INVAL,
-                        "tool '%.80s': secret %zu is no variable's name", name,
-                        i);
+            return fail(
+                err, WEND_E_INVAL,
+                "tool '%.80s': secret %zu is not the name of a variable", name,
+                i);
     return WEND_OK;
 }
 
@@ -121,29 +122,32 @@ static struct program *keep_program(wend_agent *a,
     return p->argv && p->command.secrets && p->command.readable ? p : NULL;
 }
 
-/* Enough to offer it again from the log; secrets by name. */
+static void put_number(struct buf *b, const char *key, uint64_t n)
+{
+    if (!n)
+        return;
+    json_key(b, key);
+    buf_fmt(b, "%" PRIu64, n);
+}
+
+/* What a resume needs to offer it again; secrets by name. */
 static void put_hands(struct buf *b, const wend_command_options *o)
 {
     agent_put_list(b, "argv", o->argv, o->argv_count);
     agent_put_list(b, "verify", o->verify, o->verify_count);
     agent_put_list(b, "secrets", o->secrets, o->secrets_count);
     if (o->network)
-        buf_cstr(b, ",\"network\":true");
+        json_add_bool(b, "network", true);
     if (o->output_json)
-        buf_cstr(b, ",\"output_json\":true");
-    if (o->cache_ms)
-        buf_fmt(b, ",\"cache_ms\":%u", o->cache_ms);
-    if (o->per_minute)
-        buf_fmt(b, ",\"per_minute\":%u", o->per_minute);
-    if (o->memory_bytes)
-        buf_fmt(b, ",\"memory\":%" PRIu64, o->memory_bytes);
-    if (o->disk_bytes)
-        buf_fmt(b, ",\"disk\":%" PRIu64, o->disk_bytes);
-    if (o->tasks)
-        buf_fmt(b, ",\"tasks\":%u", o->tasks);
+        json_add_bool(b, "output_json", true);
+    put_number(b, "cache_ms", o->cache_ms);
+    put_number(b, "per_minute", o->per_minute);
+    put_number(b, "memory", o->memory_bytes);
+    put_number(b, "disk", o->disk_bytes);
+    put_number(b, "tasks", o->tasks);
 }
 
-/* The program behind `verify`, as a tool that nobody is offered. */
+/* The program behind `verify`, as a tool that is not offered. */
 static bool add_check(wend_agent *a, const wend_command_options *o)
 {
     struct agent_tool *tool = agent_tool(a, str_of(o->name));
@@ -161,7 +165,7 @@ static bool add_check(wend_agent *a, const wend_command_options *o)
     return true;
 }
 
-/* One that is not set yet makes the call fail that needs it. */
+/* A call that needs a variable which is not set fails later. */
 static wend_status hide_secrets(wend_agent *a, const wend_command_options *o,
                                 wend_error *err)
 {
@@ -179,7 +183,7 @@ wend_status wend_agent_add_command(wend_agent *a,
     wend_status s = agent_enter(a, "tool", err);
     struct tool_kind kind = {.source = "command", .program = true};
     wend_command_options o;
-    wend_tool_options t = {.size = sizeof t, .fn = run_program};
+    wend_tool_options t;
     struct buf hands = {0};
     struct program *p;
 
@@ -198,18 +202,20 @@ wend_status wend_agent_add_command(wend_agent *a,
         return fail_nomem(err);
     }
     kind.sandbox_off = p->command.sandbox_off;
-    t.name = o.name;
-    t.description = o.description;
-    t.schema = o.schema;
-    t.call_class = o.call_class;
-    t.category = o.category;
-    t.labels = o.labels;
-    t.concurrent = o.concurrent;
-    t.timeout_ms = o.timeout_ms;
-    t.subject = o.subject;
-    t.cache_ms = o.cache_ms;
-    t.per_minute = o.per_minute;
-    t.ctx = p;
+    t = (wend_tool_options){.size = sizeof t,
+                            .name = o.name,
+                            .description = o.description,
+                            .schema = o.schema,
+                            .call_class = o.call_class,
+                            .category = o.category,
+                            .labels = o.labels,
+                            .concurrent = o.concurrent,
+                            .timeout_ms = o.timeout_ms,
+                            .subject = o.subject,
+                            .cache_ms = o.cache_ms,
+                            .per_minute = o.per_minute,
+                            .fn = run_program,
+                            .ctx = p};
     hands.mem = &a->mem;
     put_hands(&hands, &o);
     kind.hands = buf_view(&hands);
@@ -217,7 +223,7 @@ wend_status wend_agent_add_command(wend_agent *a,
     if (s == WEND_OK)
         s = agent_add(a, &t, &kind, err);
     buf_free(&hands);
-    /* Without memory for it the outcome of such a call stays unknown. */
+    /* Without memory for it the outcome of a lost call stays unknown. */
     if (s == WEND_OK && o.verify_count && !add_check(a, &o))
         a->arena.failed = false;
     return s;

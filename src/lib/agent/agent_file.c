@@ -4,6 +4,7 @@
  */
 #include "lib/agent/agent_file.h"
 
+#include <assert.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -31,7 +32,7 @@ static wend_status read_text(const char *path, struct buf *text,
 {
     wend_status s = strcmp(path, "-") != 0
                         ? file_read(path, FILE_BYTES_MAX, text, err)
-                        : WEND_E_NOTFOUND; /* standard input is no manifest */
+                        : WEND_E_NOTFOUND; /* not standard input */
 
     return s == WEND_E_NOTFOUND
                ? fail(err, s, "%s: there is no such file", path)
@@ -67,7 +68,7 @@ const char *loader_path(struct agent_loader *l, const char *of, wend_str path)
     return buf_keep(&b, l->arena).ptr;
 }
 
-/* Puts in front of what is wrong where the file was named. */
+/* Prefixes the error with the place where the file is named. */
 static wend_status blame(struct agent_loader *l, wend_status s, const char *of,
                          const struct manifest_word *w)
 {
@@ -81,7 +82,6 @@ static wend_status blame(struct agent_loader *l, wend_status s, const char *of,
                    w->line, w->column, why);
 }
 
-/* The same for what is wrong in the file itself. */
 wend_status loader_blame(struct agent_loader *l, wend_status s,
                          const char *path, const wend_error *why)
 {
@@ -93,8 +93,7 @@ wend_status loader_blame(struct agent_loader *l, wend_status s,
 
 /* ---- Models -------------------------------------------------------------- */
 
-/* script:FILE is a file that is named here; its bytes are as good as
- * instructions. */
+/* script:FILE names a file; its bytes count like instructions. */
 static wend_status take_model(struct agent_loader *l, const char *of,
                               wend_str model, const char **out)
 {
@@ -302,7 +301,7 @@ static wend_status take_servers(struct agent_loader *l, struct agent_file *f)
 static wend_status load_agent(struct agent_loader *l, const char *path,
                               bool plain, struct agent_file *f);
 
-/* Skills are folders with a SKILL.md, or such a file. */
+/* A skill is a folder with a SKILL.md, or the file itself. */
 static wend_status take_skills(struct agent_loader *l, struct agent_file *f)
 {
     const struct manifest_words *w = &f->manifest->skills;
@@ -330,7 +329,7 @@ static wend_status take_skills(struct agent_loader *l, struct agent_file *f)
     return s;
 }
 
-/* A model calls them by their names, and its own agent by none. */
+/* A model tells them apart by name. */
 static wend_status check_name(struct agent_loader *l,
                               const struct agent_file *f, size_t i)
 {
@@ -381,7 +380,7 @@ static wend_status take_agents(struct agent_loader *l, struct agent_file *f)
     return s;
 }
 
-/* What hosts see of it besides models, tools, servers and agents. */
+/* Fills what hosts see besides models, tools, servers and agents. */
 static wend_status fill_options(struct agent_loader *l, struct agent_file *f)
 {
     const struct agent_manifest *m = f->manifest;
@@ -479,6 +478,7 @@ wend_status loader_end(struct agent_loader *l, struct agent_file *f)
     wend_manifest_gap *gaps =
         arena_alloc(l->arena, (c->gaps.count + 1) * sizeof *gaps);
 
+    assert(!f->seen.sum && c->parts.count); /* its own file is one */
     if (!files || !gaps)
         return nomem(l);
     f->seen.files = files;
@@ -546,6 +546,7 @@ void wend_manifest_free(wend_manifest *manifest)
 
     if (!o)
         return; /* one inside another goes with it */
+    assert(manifest == &o->file.seen);
     plan_file_free(manifest);
     arena_free(&o->arena);
     mem_free(&o->mem, o);

@@ -18,7 +18,7 @@ struct tool_file {
     const char *path;
     const struct tool_manifest *manifest;
     const char *const *argv; /* paths as the file means them; NULL at the end */
-    const char *const *verify;    /* the same; NULL: there is none */
+    const char *const *verify;    /* the same; NULL: none */
     wend_command_options command; /* all of it, for hosts */
 };
 
@@ -36,6 +36,14 @@ struct agent_file {
 static inline const struct agent_file *agent_file_of(const wend_manifest *m)
 {
     return (const struct agent_file *)(const void *)m;
+}
+
+static inline const struct tool_file *
+tool_file_of(const wend_command_options *c)
+{
+    return (const struct tool_file *)(const void *)((const char *)c -
+                                                    offsetof(struct tool_file,
+                                                             command));
 }
 
 /* ---- Reading (agent_file.c) ---------------------------------------------- */

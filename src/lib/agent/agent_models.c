@@ -6,14 +6,14 @@
  */
 #include "lib/agent/agent.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/utf8.h"
 #include "lib/model/pool.h"
 #include "wire/file/models.h"
 
-/* One of them on its way from text to driver. */
+/* A model between its text and its driver. */
 struct candidate {
     char *spec; /* provider:model */
     char *url;  /* NULL: not said */
@@ -39,14 +39,10 @@ static char *text_of(struct candidates *c, wend_str s)
 static char *join(struct candidates *c, const char *a, const char *b)
 {
     struct buf text = {.mem = c->mem};
-    char *joined;
 
     buf_cstr(&text, a);
     buf_cstr(&text, b);
-    joined = text_of(c, buf_view(&text));
-    c->arena.failed |= text.failed;
-    buf_free(&text);
-    return joined;
+    return (char *)(uintptr_t)buf_keep(&text, &c->arena).ptr;
 }
 
 static wend_str provider_of(const char *spec)
@@ -56,7 +52,7 @@ static wend_str provider_of(const char *spec)
     return (wend_str){spec, colon ? (size_t)(colon - spec) : 0};
 }
 
-/* Where the URL begins; models' names have @ in them, too. */
+/* Where the URL begins: names of models may contain @, too. */
 static const char *url_in(const char *text)
 {
     static const char *const begins[] = {"@http://", "@https://", "@unix:"};
@@ -77,8 +73,8 @@ static void split(struct candidates *c, struct candidate *x, const char *text)
     x->url = at ? text_of(c, str_of(at + 1)) : NULL;
 }
 
-/* What the agent's options say about the model itself is true for others of
- * the same provider, too, if they say nothing else. */
+/* The address of the first model also serves fallbacks of the same provider
+ * that name none. */
 static void place(struct candidates *c, struct candidate *x,
                   const wend_agent_options *o, size_t i)
 {
@@ -119,12 +115,11 @@ static struct driver_options options_of(const struct candidates *c,
     };
 }
 
-/* Events name a model, so two must not have one name: the second is called
- * by all that was said of it. */
+/* Events name a model, so names are unique: a second model of the same name is
+ * called by its whole specification. */
 static wend_status name_it(struct candidates *c, size_t i, wend_error *err)
 {
     struct candidate *x = &c->list[i];
-    struct buf clean = {.mem = c->mem};
 
     x->name = c->models[i].driver->model;
     for (size_t n = 0; n < i; n++) {
@@ -134,8 +129,7 @@ static wend_status name_it(struct candidates *c, size_t i, wend_error *err)
         if (str_eq(c->list[n].name, x->name))
             x->name = str_of(x->key);
     }
-    utf8_repair(&clean, x->name);
-    x->name = buf_keep(&clean, &c->arena);
+    x->name = agent_clean(&c->arena, x->name);
     return c->arena.failed ? fail_nomem(err) : WEND_OK;
 }
 
@@ -146,6 +140,7 @@ static wend_status add(struct candidates *c, const wend_agent_options *o,
     struct candidate *x = &c->list[i];
     wend_status s;
 
+    assert(i <= FALLBACKS_MAX);
     if (!text)
         return fail(err, WEND_E_INVAL, "agent: fallback %zu is NULL", i);
     split(c, x, text);
@@ -171,20 +166,20 @@ static void put_facts(struct buf *b, const struct model *facts,
     int64_t output = facts->output ? facts->output : d->output_tokens;
 
     if (facts->window)
-        buf_fmt(b, ",\"context_tokens\":%lld", (long long)facts->window);
+        json_add_i64(b, "context_tokens", facts->window);
     if (facts->no_tools)
-        buf_cstr(b, ",\"no_tool_calls\":true");
+        json_add_bool(b, "no_tool_calls", true);
     if (output) /* what a budget reserves */
-        buf_fmt(b, ",\"output_tokens\":%lld", (long long)output);
+        json_add_i64(b, "output_tokens", output);
     if (!facts->price.known)
         return;
-    buf_fmt(b, ",\"price\":{\"input\":%lld,\"cached\":%lld,\"output\":%lld",
-            (long long)facts->price.input, (long long)facts->price.cached,
-            (long long)facts->price.output);
+    json_open(b, "price", '{');
+    json_add_i64(b, "input", facts->price.input);
+    json_add_i64(b, "cached", facts->price.cached);
+    json_add_i64(b, "output", facts->price.output);
     if (facts->price.cache_write >= 0)
-        buf_fmt(b, ",\"cache_write\":%lld",
-                (long long)facts->price.cache_write);
-    buf_char(b, '}');
+        json_add_i64(b, "cache_write", facts->price.cache_write);
+    json_close(b, '}');
 }
 
 static void put(struct buf *b, const struct candidates *c)
@@ -193,23 +188,20 @@ static void put(struct buf *b, const struct candidates *c)
         const struct candidate *x = &c->list[i];
 
         if (i == 1)
-            buf_cstr(b, ",\"fallback\":[");
+            json_open(b, "fallback", '[');
         if (i) {
-            buf_cstr(b, i > 1 ? ",{" : "{");
+            json_open(b, NULL, '{');
             agent_put(b, "name", x->name.ptr);
-            buf_char(b, ',');
         }
         agent_put(b, "model", x->spec);
-        if (x->url) {
-            buf_char(b, ',');
+        if (x->url)
             agent_put(b, "base_url", x->url);
-        }
         put_facts(b, &x->facts, c->models[i].driver);
         if (i)
-            buf_char(b, '}');
+            json_close(b, '}');
     }
     if (c->count > 1)
-        buf_char(b, ']');
+        json_close(b, ']');
 }
 
 wend_str agent_blank(const wend_agent *a, wend_str text, struct arena *out)
@@ -248,6 +240,7 @@ wend_status agent_hide(wend_agent *a, wend_str secret, wend_error *err)
 
 static void note_keys(wend_agent *a, const struct candidates *c)
 {
+    assert(!a->keys_count); /* the first, so that there is room */
     for (size_t i = 0; i < c->count; i++)
         if (c->models[i].driver->key.len >= SECRET_BYTES_MIN)
             a->keys[a->keys_count++] = c->models[i].driver->key;

@@ -1,8 +1,8 @@
 /*
  * agent_relic.c - the relics of an agent: services for the actions of plans.
  *
- * Their endpoints are tools that no model sees. What is needed to make them
- * again stands in the log: the relic's own file.
+ * Their endpoints are tools that no model sees. The log has the text of the
+ * relic's file, so that a resume can make it again.
  */
 #include <string.h>
 
@@ -51,7 +51,7 @@ static wend_status add_kv(wend_agent *a, const struct relic_manifest *m,
         [RELIC_KV_DELETE] = {relic_kv_delete, WEND_CLASS_IDEMPOTENT},
     };
     const struct tool_kind kind = {.source = "relic",
-                                   .hands = STR(",\"own\":true")};
+                                   .hands = STR("\"own\":true")};
     struct relic_kv *kv = arena_alloc(&a->arena, sizeof *kv);
     wend_status s = kv ? WEND_OK : fail_nomem(err);
 
@@ -80,7 +80,7 @@ static bool is_there(const wend_agent *a, wend_str relic)
     return false;
 }
 
-/* One relic on its way into the agent. */
+/* A relic that is being added. */
 struct relic_adding {
     wend_relic_options o;
     struct relic_manifest *m; /* NULL: its text was not even read */
@@ -109,18 +109,15 @@ static wend_status add_kind(wend_agent *a, struct relic_adding *x)
     return WEND_E_INVAL;
 }
 
-/* What the log has of it. */
+/* The record of a relic in the log. */
 static void put_relic(struct buf *b, const struct relic_manifest *m,
                       const char *file)
 {
-    buf_cstr(b, b->len ? ",{" : "{");
-    if (file) {
+    json_open(b, NULL, '{');
+    if (file)
         agent_put(b, "file", file);
-        buf_char(b, ',');
-    }
-    buf_cstr(b, "\"manifest\":");
-    buf_str(b, m->json);
-    buf_char(b, '}');
+    json_add_raw(b, "manifest", m->json);
+    json_close(b, '}');
 }
 
 static void cut(struct buf *b, size_t len)
@@ -185,7 +182,7 @@ static wend_status begin_text(wend_agent *a, struct relic_adding *list,
             (struct mcp_adding){.o = &x->q, .relic = x->m, .note = x->note};
         mcp_begin(a, &x->server);
     }
-    a->arena.failed = false; /* it was told */
+    a->arena.failed = false; /* it is reported */
     return s;
 }
 
@@ -193,10 +190,10 @@ static void end_text(wend_agent *a, struct relic_adding *x)
 {
     if (x->status == WEND_OK)
         x->status = add(a, x);
-    a->arena.failed = false; /* it was told */
+    a->arena.failed = false; /* it is reported */
 }
 
-/* The caller lets go of x->note. */
+/* The caller releases x->note. */
 static wend_status take_options(struct relic_adding *x,
                                 const wend_relic_options *options)
 {
@@ -206,8 +203,8 @@ static wend_status take_options(struct relic_adding *x,
     return kept_new(x->o.note_release, x->o.note_ctx, &x->note, &x->err);
 }
 
-/* Each x has its options. All servers are begun before the first is waited
- * for. The status of the first relic that was not added. */
+/* Each has its options. All servers are begun before the first is waited for.
+ * Returns the status of the first relic that was not added. */
 static wend_status add_texts(wend_agent *a, const wend_str *texts,
                              struct relic_adding *list, size_t count)
 {
@@ -223,30 +220,7 @@ static wend_status add_texts(wend_agent *a, const wend_str *texts,
     return first;
 }
 
-wend_status wend_agent_add_relic(wend_agent *agent, wend_str text,
-                                 const wend_relic_options *options,
-                                 wend_error *err)
-{
-    struct relic_adding x = {0};
-    wend_status s = take_options(&x, options);
-    wend_runtime *rt;
-    bool inside;
-
-    if (s == WEND_OK)
-        s = agent_enter(agent, "relic", &x.err);
-    if (s == WEND_OK) {
-        rt = agent->rt;
-        inside = rt_begin(rt) == WEND_OK; /* a server of tools is waited for */
-        s = add_texts(agent, &text, &x, 1);
-        s = rt_end_of(rt, inside, s, &x.err);
-    }
-    if (err)
-        *err = x.err;
-    kept_unref(x.note);
-    return s;
-}
-
-/* Of those that nothing was begun with. */
+/* Releases the contexts of relics that are not begun. */
 static void release_notes(const wend_relic_options *const *options,
                           size_t count)
 {
@@ -262,23 +236,29 @@ wend_status wend_agent_add_relics(wend_agent *agent, const wend_str *texts,
                                   const wend_relic_options *const *options,
                                   size_t count, wend_error *errs)
 {
-    wend_status s = agent_enter(agent, "relic", NULL);
-    struct arena room = {.mem = s == WEND_OK ? &agent->mem : NULL};
-    struct relic_adding *list =
-        s == WEND_OK && (texts || !count)
-            ? arena_alloc(&room, (count + 1) * sizeof *list)
-            : NULL;
+    wend_error *err = count ? errs : NULL; /* for what concerns all of them */
+    struct relic_adding *list = NULL;
+    struct arena room = {0};
     wend_runtime *rt;
+    wend_status s;
     bool inside;
 
     if (errs)
         memset(errs, 0, count * sizeof *errs);
-    if (!list) {
+    s = agent_enter(agent, "relic", err);
+    if (s == WEND_OK && count && !texts)
+        s = fail(err, WEND_E_INVAL, "relic: texts is NULL");
+    if (s == WEND_OK) {
+        room.mem = &agent->mem;
+        list = arena_alloc(&room, (count + 1) * sizeof *list);
+        s = list ? WEND_OK : fail_nomem(err);
+    }
+    if (s != WEND_OK) {
         release_notes(options, count);
-        return s != WEND_OK ? s : texts ? WEND_E_NOMEM : WEND_E_INVAL;
+        return s;
     }
     rt = agent->rt;
-    inside = rt_begin(rt) == WEND_OK;
+    inside = rt_begin(rt) == WEND_OK; /* a server of tools is waited for */
     for (size_t i = 0; i < count; i++)
         list[i].status = take_options(&list[i], options ? options[i] : NULL);
     s = add_texts(agent, texts, list, count);
@@ -288,7 +268,14 @@ wend_status wend_agent_add_relics(wend_agent *agent, const wend_str *texts,
         kept_unref(list[i].note);
     }
     arena_free(&room);
-    return rt_end_of(rt, inside, s, NULL);
+    return rt_end_of(rt, inside, s, err);
+}
+
+wend_status wend_agent_add_relic(wend_agent *agent, wend_str text,
+                                 const wend_relic_options *options,
+                                 wend_error *err)
+{
+    return wend_agent_add_relics(agent, &text, &options, 1, err);
 }
 
 wend_status wend_agent_add_kv(wend_agent *agent, const char *name,
@@ -302,11 +289,11 @@ wend_status wend_agent_add_kv(wend_agent *agent, const char *name,
     if (!name || ttl_ms < 0)
         return fail(err, WEND_E_INVAL, "relic: name or ttl is wrong");
     text.mem = &agent->mem;
-    buf_cstr(&text, "{\"wend\":\"relic/1\",\"kind\":\"kv\",");
+    buf_cstr(&text, "{\"wend\":\"relic/1\",\"kind\":\"kv\"");
     agent_put(&text, "name", name);
     if (ttl_ms)
         buf_fmt(&text, ",\"ttl\":\"%lldms\"", (long long)ttl_ms);
-    buf_char(&text, '}');
+    json_close(&text, '}');
     s = text.failed ? fail_nomem(err)
                     : wend_agent_add_relic(agent, buf_view(&text), NULL, err);
     buf_free(&text);

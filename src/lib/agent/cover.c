@@ -7,6 +7,7 @@
  */
 #include "lib/agent/cover.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -44,6 +45,7 @@ static wend_status add_item(struct cover *c, struct cover_list *list,
 {
     struct cover_item *i;
 
+    assert(!list->first == !list->count);
     for (i = list->first; i; i = i->next)
         if (str_is(name, i->name))
             return WEND_OK;
@@ -134,7 +136,7 @@ static wend_status hash_open(int fd, const char *path, unsigned char *hash,
                  : WEND_OK;
 }
 
-/* Of a large one the size counts, which is little. */
+/* Only the size of a large file counts, which protects little. */
 static wend_status add_large(struct cover *c, const char *path, off_t size,
                              wend_error *err)
 {
@@ -258,7 +260,7 @@ static wend_status take_program(struct cover *c, wend_str name, wend_error *err)
     return WEND_OK;
 }
 
-/* What a shell would take for words, roughly: too many do no harm. */
+/* Roughly the words of a shell: a word too many does no harm. */
 static wend_status take_script(struct cover *c, wend_str script,
                                wend_error *err)
 {

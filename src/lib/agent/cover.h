@@ -3,7 +3,7 @@
  *
  * A manifest is accepted together with the files that it names. Commands
  * name files in many ways: this is where a word is taken for a file or not.
- * What cannot be summed up is kept as a gap, to be shown with the question.
+ * What cannot be summed up is listed as a gap, which the user sees.
  */
 #ifndef LIB_COVER_H
 #define LIB_COVER_H
@@ -39,7 +39,7 @@ struct cover {
 /* `path` is the manifest's; the project's folder is the one it is in. */
 wend_status cover_begin(struct cover *c, const char *path, struct arena *a,
                         wend_error *err);
-/* Refuses what is no regular file: a pipe would make us wait for ever. */
+/* Refuses anything but a regular file: a pipe could block for ever. */
 wend_status cover_check(struct cover *c, const char *path, wend_error *err);
 /* A file whose text was read. */
 wend_status cover_text(struct cover *c, const char *path, wend_str text,
@@ -48,8 +48,7 @@ wend_status cover_text(struct cover *c, const char *path, wend_str text,
  * that. */
 wend_status cover_file(struct cover *c, const char *path, wend_error *err);
 /* The i-th word of a command; `path` is what its manifest means by it. A
- * word that is no path there and names no file of the project changes
- * nothing. */
+ * word that is not a path and names no file of the project has no effect. */
 wend_status cover_word(struct cover *c, const struct manifest_words *w,
                        size_t i, const char *path, wend_error *err);
 /* A manifest with a sum of its own: its files and gaps join these. */

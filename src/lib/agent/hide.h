@@ -7,8 +7,7 @@
 
 #include "lib/agent/agent.h"
 
-/* Whether the sandbox can do it here; asked only where there is such a rule,
- * else false. */
+/* Whether a rule asks for it and the sandbox can do it here. */
 bool run_hides(struct wend_run *r);
 
 #endif

@@ -1,18 +1,20 @@
 /*
  * load.c - an agent from a file and what the host says besides.
  *
- * What the host says counts before the file. An agent inside another is what
- * its own file says: of the host's options it has those about where models
- * are and what may be done, and those about tools, instructions and limits
- * are the outer one's alone. (What it uses counts there, too.)
+ * The host's options override the file. An agent inside another takes its
+ * tools, instructions and limits from its own file, and from the host's options
+ * only those about models, keys and permissions. Its usage also counts towards
+ * the limits of the outer agent.
  */
 #include "lib/agent/load.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/utf8.h"
 #include "lib/runtime/handover.h"
+#include "tools/tools.h"
 
 __attribute__((format(printf, 3, 0))) static void
 say(const struct load *l, wend_note_fn fn, const char *format, va_list args)
@@ -61,7 +63,7 @@ static const char **join(struct load *l, const char *const *a, size_t a_count,
     return list;
 }
 
-/* `wins`: the file's word counts before the one that is there. */
+/* `wins`: the new value counts before the one that is there. */
 static void take_text(const char **at, const char *text, bool wins)
 {
     if (text && (wins || !*at))
@@ -80,7 +82,16 @@ static void take_count(uint32_t *at, uint32_t n, bool wins)
         *at = n;
 }
 
-/* What an inner agent does not have from the outer one. */
+void load_limits(wend_limits *l, const wend_limits *from, bool wins)
+{
+    take_count(&l->turns, from->turns, wins);
+    take_count(&l->parallel, from->parallel, wins);
+    take_number(&l->time_ms, from->time_ms, wins);
+    take_number(&l->tokens, from->tokens, wins);
+    take_number(&l->cost_nano, from->cost_nano, wins);
+}
+
+/* Options of the outer agent that an inner one does not inherit. */
 static void forget_own(const struct load *l, wend_agent_options *o)
 {
     uint32_t parallel = o->limits.parallel;
@@ -98,11 +109,7 @@ static void take_file(wend_agent_options *o, const wend_agent_options *f,
     take_text(&o->model, f->model, wins);
     take_text(&o->base_url, f->base_url, wins);
     take_text(&o->instructions, f->instructions, wins);
-    take_count(&o->limits.turns, f->limits.turns, wins);
-    take_count(&o->limits.parallel, f->limits.parallel, wins);
-    take_number(&o->limits.time_ms, f->limits.time_ms, wins);
-    take_number(&o->limits.tokens, f->limits.tokens, wins);
-    take_number(&o->limits.cost_nano, f->limits.cost_nano, wins);
+    load_limits(&o->limits, &f->limits, wins);
     take_number(&o->context_tokens, f->context_tokens, wins);
     o->memory_user |= f->memory_user;
     if (f->fallbacks && (wins || !o->fallbacks)) {
@@ -150,9 +157,10 @@ wend_status load_lists(struct load *l, const wend_agent_options *f,
 
 /* ---- Guarded files ------------------------------------------------------- */
 
-/* What a call cannot spell needs no guard. */
+/* A path that no call can name needs no guard. */
 static void guard(struct load *l, const char *path)
 {
+    assert(l->guarded);
     if (utf8_valid_len(str_of(path)) == strlen(path))
         l->guarded[l->guarded_count++] = path;
 }
@@ -183,16 +191,6 @@ wend_status load_guard(struct load *l, const wend_manifest *m)
 
 /* ---- Tools --------------------------------------------------------------- */
 
-static bool is_builtin(const char *name)
-{
-    const wend_tool_info *t;
-
-    for (size_t i = 0; (t = wend_builtin(i)); i++)
-        if (str_is(t->name, name))
-            return true;
-    return false;
-}
-
 static const wend_command_options *
 command_named(const wend_command_options *const *list, size_t count,
               const char *name)
@@ -212,7 +210,7 @@ wend_status load_command(struct load *l, wend_agent *agent,
     for (size_t i = 0; s && m && i < m->commands_count; i++)
         if (m->commands[i] == c)
             return fail_at(l->err, s, why.line, why.column, "%.150s: %.300s",
-                           agent_file_of(m)->tools[i].path, why.message);
+                           tool_file_of(c)->path, why.message);
     return s ? fail_at(l->err, s, why.line, why.column, "%s", why.message) : s;
 }
 
@@ -223,9 +221,9 @@ static wend_status add_named(struct load *l, wend_agent *agent,
     const wend_command_options *c = NULL;
     wend_status s;
 
-    if (is_builtin(name)) {
+    if (builtin_find(name)) {
         s = wend_agent_add_builtin(agent, name, l->err);
-        return s == WEND_E_EXISTS ? WEND_OK : s; /* named twice: once is it */
+        return s == WEND_E_EXISTS ? WEND_OK : s; /* named twice counts once */
     }
     if (!inner)
         c = command_named(l->o.commands, l->o.commands_count, name);
@@ -492,7 +490,8 @@ wend_status load_begin(struct load *l, wend_runtime *rt, const char *what,
     l->rt = rt;
     l->err = err;
     l->arena.mem = &rt->mem;
-    /* Servers are waited for, and a callback may free the runtime then. */
+    /* A callback may free the runtime while servers start. Inside a callback
+     * this fails: then only servers are refused, see is_mistake. */
     l->inside = rt_begin(rt) == WEND_OK;
     return WEND_OK;
 }
@@ -519,6 +518,7 @@ wend_status load_take(struct load *l, const wend_load_options *options)
 
 wend_status load_end(struct load *l, wend_status s, wend_agent **out)
 {
+    assert(!s == (*out != NULL));
     arena_free(&l->arena);
     if (!l->inside)
         return s;

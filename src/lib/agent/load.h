@@ -27,7 +27,7 @@ wend_status load_begin(struct load *l, wend_runtime *rt, const char *what,
                        wend_error *err);
 wend_status load_take(struct load *l, const wend_load_options *options);
 /* Gives `s`, or WEND_E_MISUSE and no agent if the runtime was freed in a
- * callback meanwhile. */
+ * callback. */
 wend_status load_end(struct load *l, wend_status s, wend_agent **out);
 
 void load_warn(const struct load *l, const char *format, ...)
@@ -35,6 +35,8 @@ void load_warn(const struct load *l, const char *format, ...)
 /* What is left of the run's time; it counts from the first server on. 0: no
  * bound. */
 uint32_t load_time_left(struct load *l, int64_t time_ms);
+/* Values of `from` that are not 0; wins: also over values that are there. */
+void load_limits(wend_limits *l, const wend_limits *from, bool wins);
 /* Rules, label rows and network of the host, then those of the file. */
 wend_status load_lists(struct load *l, const wend_agent_options *file,
                        wend_agent_options *o);

@@ -4,6 +4,7 @@
  * A plan inside has an agent like that of the outer plan, with its own tools
  * and relics. An agent inside is what its own file says, as in load.c.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -199,6 +200,7 @@ wend_status load_plan(struct load *l, const wend_manifest *m,
     wend_agent *agent = NULL;
     wend_status s = load_agent(l, m, NULL, &agent);
 
+    assert(plan->plan && o.model); /* by load_plan_models */
     if (!s)
         s = add_relics(l, agent, m, plan, o.limits.time_ms);
     for (size_t i = 0; !s && i < plan->commands_count; i++)

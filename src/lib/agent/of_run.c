@@ -2,9 +2,9 @@
  * of_run.c - the agent of a run, made again from what its log says.
  *
  * run_start.config has all that the run is, or run_fork.config of a fork
- * that changed it; here are only the hands: which models are asked and
- * where, which tools there are. Keys come from where they always come from.
- * The log of an imported run counts only if the host lets it.
+ * that changed it. This file makes the means to act: drivers of models, tools,
+ * servers. Keys come from the environment and key files, as always. The log of
+ * an imported run counts only if the host allows it.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #include "lib/agent/load.h"
 #include "lib/run/past.h"
 
-/* What the log says. */
+/* The agent in the log. */
 struct past {
     wend_str agent, cwd;
     wend_limits limits;
@@ -54,7 +54,7 @@ static bool is_true(const struct json *j)
     return j && j->kind == JSON_TRUE;
 }
 
-/* The host's word goes before the log's. */
+/* The host overrides the log. */
 static bool sandbox_off(const struct remake *m, const struct json *word)
 {
     if (m->o.sandbox_on || m->load.agent.sandbox_off)
@@ -141,7 +141,7 @@ static wend_status read_past(struct remake *m, struct past_log **log)
     if (m->o.past)
         reader.types |= m->o.past_types;
     s = past_read(m->load.rt, m->id, &reader, log, m->load.err);
-    /* What is behind a damage is the resume's to refuse. */
+    /* The resume refuses what follows the damage. */
     if (s == WEND_E_CORRUPT && m->past.config)
         s = WEND_OK;
     if (m->load.arena.failed)
@@ -154,8 +154,8 @@ static wend_status read_past(struct remake *m, struct past_log **log)
 
 /* ---- Tools --------------------------------------------------------------- */
 
-/* What policy says about a call is the log's: class and category are not
- * needed once more, but that a program may use the network is. */
+/* The policy of a call comes from the log, so class and category do not matter
+ * here, except that a program may use the network. */
 static wend_status add_command(struct remake *m, wend_agent *agent,
                                const struct json *t, wend_error *err)
 {
@@ -309,20 +309,6 @@ static const char *const *fallbacks_of(struct remake *m,
     return out;
 }
 
-static void take_limits(const wend_limits *given, wend_limits *l)
-{
-    if (given->turns)
-        l->turns = given->turns;
-    if (given->parallel)
-        l->parallel = given->parallel;
-    if (given->time_ms)
-        l->time_ms = given->time_ms;
-    if (given->tokens)
-        l->tokens = given->tokens;
-    if (given->cost_nano)
-        l->cost_nano = given->cost_nano;
-}
-
 /* A script is found from the run's directory. */
 static const char *model_of(struct remake *m, const struct json *config)
 {
@@ -384,7 +370,7 @@ static wend_status make(struct remake *m, const struct past *past,
         if (host->model)
             o.model = host->model;
     }
-    take_limits(&host->limits, &o.limits);
+    load_limits(&o.limits, &host->limits, true);
     if (m->load.arena.failed)
         return fail_nomem(m->load.err);
     return s ? s : wend_agent_new(m->load.rt, &o, agent, m->load.err);
@@ -531,9 +517,10 @@ wend_status wend_agent_of_run(wend_runtime *rt, const char *id,
     if (!out || !id || !run_id_valid(str_of(id)) ||
         !OPTIONS_TAKE(&m.o, wend_of_run_options, ctx, options) ||
         m.o.take > 2 * WEND_FORK_CONFIG - 1)
-        return fail(err, WEND_E_INVAL,
-                    "agent of a run: out is NULL, id is no run id, or "
-                    "options.size or take is wrong");
+        return fail(
+            err, WEND_E_INVAL,
+            "agent of a run: out is NULL, id is not the id of a run, or "
+            "options.size or take is wrong");
     *out = NULL;
     s = load_begin(&m.load, rt, "agent of a run", err);
     if (s)

@@ -6,6 +6,7 @@
  * and plans are named by path. An agent or a plan inside has a sum of its own,
  * which joins that of the outer plan.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -374,32 +375,27 @@ static wend_status take_children(struct plan_loader *l, const struct plan *p)
 static wend_status fill(struct plan_loader *l)
 {
     struct arena *a = l->load.arena;
-    struct agent_file *f = l->file;
+    wend_manifest *m = &l->file->seen;
     const wend_command_options **commands;
     wend_manifest_relic *relics;
-    size_t tools_count = 0, i = 0;
 
     for (const struct tool_beside *t = l->tools; t; t = t->next)
-        tools_count++;
+        m->commands_count++;
     for (const struct relic_beside *r = l->relics; r; r = r->next)
-        f->seen.relics_count++;
-    f->tools = arena_alloc(a, (tools_count + 1) * sizeof *f->tools);
-    commands = arena_alloc(a, (tools_count + 1) * sizeof *commands);
-    relics = arena_alloc(a, (f->seen.relics_count + 1) * sizeof *relics);
-    f->seen.name = arena_str(a, plan_inside(f->seen.plan)->name).ptr;
-    if (!f->tools || !commands || !relics || !f->seen.name)
+        m->relics_count++;
+    commands = arena_alloc(a, (m->commands_count + 1) * sizeof *commands);
+    relics = arena_alloc(a, (m->relics_count + 1) * sizeof *relics);
+    m->name = arena_str(a, plan_inside(m->plan)->name).ptr;
+    if (!commands || !relics || !m->name)
         return nomem(l);
-    for (const struct tool_beside *t = l->tools; t; t = t->next, i++) {
-        f->tools[i] = t->file;
-        commands[i] = &f->tools[i].command;
-    }
-    f->seen.commands = commands;
-    f->seen.commands_count = tools_count;
-    f->seen.relics = relics;
+    m->commands = commands;
+    m->relics = relics;
+    m->options = &l->file->options;
+    l->file->options.size = sizeof l->file->options;
+    for (const struct tool_beside *t = l->tools; t; t = t->next)
+        *commands++ = &t->file.command;
     for (const struct relic_beside *r = l->relics; r; r = r->next)
         *relics++ = r->seen;
-    f->seen.options = &f->options;
-    f->options.size = sizeof f->options;
     return WEND_OK;
 }
 
@@ -459,6 +455,7 @@ static wend_status open_plan(struct plan_loader *l, const char *path)
     wend_status s =
         cover_begin(&l->load.cover, path, l->load.arena, l->load.err);
 
+    assert(l->depth <= CHILD_DEPTH_MAX && !l->file->seen.plan);
     l->file->seen.path = path;
     if (!s)
         s = read_plan(l, path, &text);

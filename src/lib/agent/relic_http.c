@@ -1,9 +1,9 @@
 /*
  * relic_http.c - endpoints of a service over HTTP, for the actions of plans.
  *
- * The user wrote where a request goes, the values come from anywhere: they
- * cannot leave their place. What a service may be reached at is the same as
- * for the tool http_request (tools/web.h).
+ * The user wrote where a request goes, but values come from anywhere, so they
+ * cannot leave their place. A service may be reached at the same addresses as
+ * by the tool http_request (tools/web.h).
  */
 #include <stdlib.h>
 
@@ -74,7 +74,7 @@ static void put_escaped(struct buf *b, wend_str s)
     }
 }
 
-/* A part of the path that means another place, or none. */
+/* Whether a part of the path is . or .. */
 static bool has_dots(wend_str path)
 {
     size_t at = 0;
@@ -201,7 +201,7 @@ static bool has_place(const struct service *v, const struct relic_endpoint *e,
     return found;
 }
 
-/* What no place takes, as one object. */
+/* Parameters without a place, as one object. */
 static wend_status put_rest(struct web *w, const struct service *v,
                             const struct relic_endpoint *e)
 {
@@ -217,13 +217,12 @@ static wend_status put_rest(struct web *w, const struct service *v,
                         "the endpoint has no place for the parameter '%.*s'",
                         (int)utf8_cut(m->key, 64), m->key.ptr);
         }
-        if (b.len > 1)
-            buf_char(&b, ',');
+        json_key(&b, NULL);
         json_put_str(&b, m->key);
         buf_char(&b, ':');
         json_put(&b, m);
     }
-    buf_char(&b, '}');
+    json_close(&b, '}');
     if (e->body) {
         w->body = arena_str(&w->job.arena, buf_view(&b));
         if (!is_set(w, STR("Content-Type")))

@@ -2,9 +2,9 @@
  * handover.c - handles that are freed by another thread, or in a callback.
  *
  * A host with a garbage collector frees handles in any order and from the
- * thread that its collector runs on. What belongs to a loop is handed over by
- * mail and freed between two passes. A runtime is freed by the caller, unless
- * a call is inside: then by that call, when it ends.
+ * thread that its collector runs on. A handle that belongs to a loop is handed
+ * over by mail and freed between two passes. A runtime is freed by the caller,
+ * unless a call is inside: then by that call, when it ends.
  *
  *     IDLE --begin--> INSIDE --end---> IDLE
  *     IDLE --free---> GONE
@@ -19,9 +19,9 @@ enum use { USE_IDLE, USE_INSIDE, USE_DOOMED, USE_GONE };
 
 /* ---- Runs and agents ----------------------------------------------------- */
 
-/* Whether this thread may free what the mailbox's runtime has made: it is the
- * runtime's, and neither a call is inside nor another thread frees it. Then
- * rt_end follows. */
+/* Whether this thread may free what belongs to the mailbox's runtime: it is the
+ * runtime's thread, no call is inside, and no other thread frees the runtime.
+ * Then rt_end follows. */
 static bool go_inside(struct mailbox *b)
 {
     int idle = USE_IDLE;
@@ -38,7 +38,7 @@ void wend_run_free(wend_run *r)
         forked_check(r->process, NULL) != WEND_OK)
         return; /* a child is its parent's */
     if (atomic_exchange(&r->freed, true))
-        return; /* it is on its way */
+        return; /* handed over already */
     if (go_inside(r->mailbox)) {
         rt = r->rt;
         run_drop(r);
@@ -57,7 +57,7 @@ void wend_agent_free(wend_agent *a)
     if (!a || forked_check(a->process, NULL) != WEND_OK)
         return;
     if (atomic_exchange(&a->freed, true))
-        return; /* it is on its way */
+        return; /* handed over already */
     if (go_inside(a->mailbox)) {
         rt = a->rt;
         agent_drop(a);
@@ -123,7 +123,7 @@ wend_status rt_end_of(wend_runtime *rt, bool inside, wend_status s,
                       wend_error *err)
 {
     return inside && !rt_end(rt)
-               ? fail(err, WEND_E_MISUSE, "the runtime was freed meanwhile")
+               ? fail(err, WEND_E_MISUSE, "the runtime was freed by a callback")
                : s;
 }
 

@@ -1,8 +1,9 @@
 /*
- * kept.c - a pointer of the host's, until the last that may use it lets go.
+ * kept.c - a counted reference to a context of the host.
  */
 #include "lib/runtime/kept.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -43,6 +44,7 @@ void kept_unref(struct kept *k)
 {
     if (!k || atomic_fetch_sub(&k->refs, 1) != 1)
         return;
+    assert(k->release);
     k->release(k->ctx);
     free(k);
 }

@@ -1,5 +1,6 @@
 /*
- * kept.h - a pointer of the host's, until the last that may use it lets go.
+ * kept.h - a counted reference to a context of the host, which is released with
+ * the last one.
  */
 #ifndef LIB_KEPT_H
 #define LIB_KEPT_H

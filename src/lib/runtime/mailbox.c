@@ -1,11 +1,12 @@
 /*
- * mailbox.c - what other threads have for the runtime.
+ * mailbox.c - messages of other threads to the runtime.
  *
  * Posts are intrusive: posting never allocates, so an answer cannot be lost
  * to a full memory.
  */
 #include "lib/runtime/mailbox.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct mailbox *mailbox_new(wend_release_fn release, void *ctx)
@@ -38,6 +39,7 @@ void mailbox_unref(struct mailbox *b)
 {
     if (!b || atomic_fetch_sub(&b->refs, 1) != 1)
         return;
+    assert(!b->batches && !b->held);
     pthread_cond_destroy(&b->answered);
     pthread_mutex_destroy(&b->lock);
     if (b->release)
@@ -91,6 +93,7 @@ void mailbox_wake(struct mailbox *b)
 void mailbox_leave(struct mailbox *b)
 {
     pthread_mutex_lock(&b->lock);
+    assert(b->held);
     b->held = false;
     pthread_mutex_unlock(&b->lock);
     mailbox_unref(b);
@@ -119,12 +122,13 @@ void mailbox_sent(struct mailbox *b)
 }
 
 /* While the runtime holds the box this is not its end, and the runtime learns
- * of the answer when this thread has let go. */
+ * of the answer after this thread has released its reference. */
 void mailbox_answered(struct mailbox *b)
 {
     bool held;
 
     pthread_mutex_lock(&b->lock);
+    assert(b->batches);
     held = b->held;
     if (held)
         atomic_fetch_sub(&b->refs, 1);

@@ -1,5 +1,5 @@
 /*
- * mailbox.h - what other threads have for the runtime.
+ * mailbox.h - messages of other threads to the runtime.
  */
 #ifndef LIB_MAILBOX_H
 #define LIB_MAILBOX_H

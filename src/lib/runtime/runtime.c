@@ -9,6 +9,7 @@
 #include "lib/run/child.h"
 #include "lib/run/shell.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -200,6 +201,7 @@ void rt_destroy(wend_runtime *rt)
 {
     struct mailbox *box = rt->mailbox;
 
+    assert(rt->magic == RUNTIME_MAGIC);
     while (rt->runs) {
         struct wend_run *r = rt->runs;
 
@@ -233,6 +235,7 @@ void rt_destroy(wend_runtime *rt)
 
 void rt_store_failed(wend_runtime *rt, wend_status s)
 {
+    assert(s != WEND_OK);
     if (rt->failed.status != WEND_OK)
         return;
     fail(&rt->failed, s, "the store failed; nothing more is accepted");
@@ -243,7 +246,7 @@ void rt_store_failed(wend_runtime *rt, wend_status s)
         shell_fail(r, WEND_E_STORE, rt->failed.message);
 }
 
-/* It may have failed at something that no run has waited for. */
+/* The store may have failed at something that no run waits for. */
 wend_status rt_check_store(const wend_runtime *rt, wend_error *err)
 {
     wend_error own = rt->failed;
@@ -254,7 +257,7 @@ wend_status rt_check_store(const wend_runtime *rt, wend_error *err)
                                  : fail(err, WEND_E_STORE, "%s", own.message);
 }
 
-/* The run of a batch may be gone; that its store failed counts for all. */
+/* The run of a batch may be gone; a failed store concerns all runs. */
 static void committed(wend_runtime *rt, struct batch *b)
 {
     if (b->status == WEND_E_STORE)
@@ -262,7 +265,7 @@ static void committed(wend_runtime *rt, struct batch *b)
     shell_committed(b);
 }
 
-/* The next one may be posted, and say by whom, while this one is served. */
+/* The next cancel may be posted, with its author, while this one is served. */
 static void canceled(struct post *p)
 {
     struct wend_run *r = container_of(p, struct wend_run, cancel_post);
@@ -308,6 +311,7 @@ void rt_flush(wend_runtime *rt)
     struct wend_run *r;
 
     while ((r = rt->dirty)) {
+        assert(r->dirty && r->rt == rt);
         rt->dirty = r->dirty_next;
         r->dirty_next = NULL;
         r->dirty = false;

@@ -38,8 +38,8 @@ struct wend_runtime {
     wend_store *store; /* held */
     pthread_t thread;
     unsigned process;      /* that made it; see store/forked.h */
-    unsigned callbacks;    /* depth: callbacks of the host under way */
-    struct wend_run *runs; /* all, for the day the runtime goes first */
+    unsigned callbacks;    /* depth of callbacks of the host */
+    struct wend_run *runs; /* all: the runtime may be freed first */
     struct wend_agent *agents;
     struct wend_run *dirty; /* have something to append */
     struct timer_node inbox_timer;
@@ -61,12 +61,12 @@ wend_status rt_new(const wend_runtime_options *options, const struct env *env,
                    wend_runtime **out, wend_error *err);
 /* WEND_OK, or why this call must not happen. */
 wend_status rt_enter(const wend_runtime *rt);
-/* The same, and says of what call and why not. */
+/* The same; err names the call and the reason. */
 wend_status rt_enter_for(const wend_runtime *rt, const char *what,
                          wend_error *err);
 int64_t rt_wall(const wend_runtime *rt);
 int64_t rt_clock(const wend_runtime *rt);
-/* The clock in so many milliseconds; INT64_MAX if it has no such time. */
+/* The clock `ms` milliseconds from now, at most INT64_MAX. */
 int64_t rt_after(const wend_runtime *rt, int64_t ms);
 /* Looks at mail, timers and the fd once; waits at most timeout_ms (-1 = no
  * limit) if there is nothing to do. */

@@ -3,6 +3,8 @@
  */
 #include "lib/runtime/timers.h"
 
+#include <assert.h>
+
 static void put(struct timers *ts, uint32_t i, struct timer_node *t)
 {
     ts->heap[i] = t;
@@ -43,6 +45,7 @@ void timer_clear(struct timers *ts, struct timer_node *t)
 
     if (!t->place)
         return;
+    assert(i < ts->count && ts->heap[i] == t);
     t->place = 0;
     last = ts->heap[--ts->count];
     if (last == t)
@@ -66,6 +69,7 @@ bool timer_set(struct timers *ts, struct timer_node *t, int64_t due_us)
         ts->heap = heap;
         ts->cap = cap;
     }
+    assert(!t->place && t->fire);
     t->due_us = due_us;
     rise(ts, ts->count++, t);
     return true;

@@ -3,6 +3,7 @@
  */
 #include "lib/runtime/tool_keep.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/limits.h"
@@ -18,6 +19,7 @@ int64_t pace_take(struct pace *p, int64_t now_us)
 
     if (!p->count)
         return now_us;
+    assert(p->at < p->count);
     oldest = &p->begun_us[p->at];
     due =
         *oldest && *oldest + MINUTE_US > now_us ? *oldest + MINUTE_US : now_us;
@@ -60,6 +62,7 @@ static void drop_old(struct answers *a, const struct mem *m)
         mem_free(m, k);
     }
     a->bytes = bytes;
+    assert(a->bytes <= ANSWERS_BYTES_MAX);
 }
 
 void answers_keep(struct answers *a, const struct mem *m, wend_str args,

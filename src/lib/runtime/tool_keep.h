@@ -7,17 +7,17 @@
 
 #include "base/str.h"
 
-/* ---- Pace: at most so many calls in any minute --------------------------- */
+/* ---- Pace: a maximum number of calls per minute -------------------------- */
 
 struct pace {
     int64_t *begun_us; /* the newest `count` beginnings, a ring */
     uint32_t count, at;
 };
 
-/* When a call that is asked for now may begin; it takes that place. */
+/* Reserves a place: when a call that is asked for now may begin. */
 int64_t pace_take(struct pace *p, int64_t now_us);
 
-/* ---- Answers that are given again ---------------------------------------- */
+/* ---- Answers that are reused --------------------------------------------- */
 
 struct kept_answer {
     struct kept_answer *next;

@@ -84,7 +84,7 @@ static void test_options(void)
          {.size = sizeof(wend_agent_options),
           .model = "script:{\"turns\":[]}",
           .effort = (wend_effort)(WEND_EFFORT_HIGH + 1)},
-         "effort or on_unknown is no value"},
+         "effort or on_unknown is invalid"},
         {"rules that are not there",
          {.size = sizeof(wend_agent_options),
           .model = "script:{\"turns\":[]}",
