@@ -61,18 +61,19 @@ static void look_at(struct dialect_now *now, const wend_event *ev)
     const char *p = (const char *)ev;
     const void *error = p + a->error, *outcome = p + a->outcome,
                *ms = p + a->ms;
-    wend_str reason = str_at(ev, a->reason), name;
+    wend_str reason, name;
 
-    *now = (struct dialect_now){
-        .id = str_at(ev, a->id),
-        .name = str_at(ev, a->name),
-        .json = str_at(ev, a->json),
-        .error = a->error ? *(const wend_ev_error *const *)error : NULL,
-        .outcome = a->outcome ? *(const wend_outcome *)outcome : 0,
-        .ms = a->ms ? *(const int64_t *)ms : 0,
-        .cached = a->cached && *(const bool *)(p + a->cached),
-        .truncated = ev->type == WEND_CALL_END && ev->u.call_end.truncated,
-    };
+    now->id = str_at(ev, a->id);
+    now->name = str_at(ev, a->name);
+    now->json = str_at(ev, a->json);
+    now->error = a->error ? *(const wend_ev_error *const *)error : NULL;
+    if (!a->outcome)
+        return;
+    now->outcome = *(const wend_outcome *)outcome;
+    now->ms = a->ms ? *(const int64_t *)ms : 0;
+    now->cached = a->cached && *(const bool *)(p + a->cached);
+    now->truncated = ev->type == WEND_CALL_END && ev->u.call_end.truncated;
+    reason = str_at(ev, a->reason);
     name = str_of(wend_outcome_name(now->outcome));
     now->why = now->error && now->error->message.len ? now->error->message
                : reason.len                          ? reason
@@ -131,7 +132,7 @@ void dialect_event(struct dialect_stream *s, const wend_event *ev,
         if (!(r->on >> ev->type & 1))
             continue;
         if (!begun) {
-            s->now = (struct dialect_now){.records = 0};
+            memset(&s->now, 0, sizeof s->now);
             s->dialect->begin(s, ev);
             look_at(&s->now, ev);
         }
