@@ -16,6 +16,11 @@ static inline bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+static inline bool is_word(char c)
+{
+    return is_letter(c) || is_digit(c) || c == '_';
+}
+
 static inline bool is_blank(char c) /* as in the headers of HTTP */
 {
     return c == ' ' || c == '\t';

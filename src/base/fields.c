@@ -3,6 +3,7 @@
  */
 #include "base/fields.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,6 +52,16 @@ wend_status fields_missing(struct fields *f, const struct json *j,
                    fields_where(f), key);
 }
 
+wend_status fields_because(struct fields *f, const struct json *j,
+                           const wend_error *why)
+{
+    if (why->status == WEND_E_NOMEM)
+        return fail_nomem(f->err);
+    return fail_at(f->err, WEND_E_PARSE, j->line, j->column, "%s: %.*s",
+                   fields_where(f), (int)utf8_cut(str_of(why->message), 400),
+                   why->message);
+}
+
 void fields_key(const struct fields *f, const struct json *member,
                 uint32_t *line, uint32_t *column)
 {
@@ -60,20 +71,14 @@ void fields_key(const struct fields *f, const struct json *member,
         f->key_at(f, member, line, column);
 }
 
-/* The line in the text; absent: there are not so many. */
+/* The line in the text; absent: the text has fewer lines. */
 static wend_str line_of(wend_str text, uint32_t line)
 {
-    const char *feed;
+    wend_str found;
 
-    for (; line > 1; line--) {
-        feed = text.len ? memchr(text.ptr, '\n', text.len) : NULL;
-        if (!feed)
-            return STR_NONE;
-        text.len -= (size_t)(feed + 1 - text.ptr);
-        text.ptr = feed + 1;
-    }
-    feed = text.len ? memchr(text.ptr, '\n', text.len) : NULL;
-    return (wend_str){text.ptr, feed ? (size_t)(feed - text.ptr) : text.len};
+    while (str_line(&text, &found) && line > 1)
+        line--;
+    return line == 1 ? found : STR_NONE;
 }
 
 /* Columns count code points. */
@@ -198,7 +203,7 @@ FIELD_READ(field_bytes)
     return fields_wrong(f, j, wanted);
 }
 
-/* Says the nearest if it is none of the words. */
+/* Suggests the nearest word for an unknown one. */
 FIELD_READ(field_index)
 {
     char wanted[160] = "one of";
@@ -224,6 +229,16 @@ FIELD_READ(field_index)
         len += utf8_fmt(wanted + len, sizeof wanted - len, "%s%s",
                         i ? ", " : " ", field->words[i]);
     return fields_wrong(f, j, wanted);
+}
+
+FIELD_READ(field_second)
+{
+    int i;
+    wend_status s = field_index(f, field, j, &i);
+
+    if (!s)
+        *(bool *)at = i == 1;
+    return s;
 }
 
 FIELD_READ(field_bool)
@@ -264,6 +279,22 @@ FIELD_READ(field_json)
 
 /* ---- Mappings and lists -------------------------------------------------- */
 
+static wend_status find_missing(struct fields *f, const struct json *j,
+                                const struct field *row)
+{
+    char key[FIELDS_QUOTED_MAX];
+
+    for (; row->name; row++)
+        if (row->needed && !json_get(j, row->name)) {
+            bool version = row->read == field_version;
+
+            snprintf(key, sizeof key, "%s%s%s", row->name, version ? ": " : "",
+                     version ? row->words[0] : "");
+            return fields_missing(f, j, key);
+        }
+    return WEND_OK;
+}
+
 wend_status fields_read(struct fields *f, const struct json *j,
                         const struct field *rows, void *target)
 {
@@ -271,6 +302,7 @@ wend_status fields_read(struct fields *f, const struct json *j,
     const struct field *row;
     wend_status s;
 
+    assert(f->err); /* the file is open */
     if (j->kind != JSON_OBJECT)
         return fields_wrong(f, j, "a mapping");
     for (const struct json *m = j->first; m; m = m->next) {
@@ -286,25 +318,31 @@ wend_status fields_read(struct fields *f, const struct json *j,
             return s;
         f->where[len] = 0;
     }
-    return WEND_OK;
+    return find_missing(f, j, rows);
 }
 
-wend_status fields_list(struct fields *f, const struct json *j, size_t size,
-                        wend_status (*read)(struct fields *f,
-                                            const struct json *j, void *item),
-                        void **list, size_t *count)
+/* The children of j, which is a list or a mapping. */
+static wend_status read_items(struct fields *f, const struct json *j,
+                              size_t size, size_t max, fields_item_fn read,
+                              void **list, size_t *count)
 {
     size_t len = strlen(f->where), n = 0;
     char *items;
     wend_status s;
 
-    if (j->kind != JSON_ARRAY)
-        return fields_wrong(f, j, "a list");
+    if (j->count > max)
+        return fail_at(f->err, WEND_E_LIMIT, j->line, j->column,
+                       "%s has %u entries; at most %zu", fields_where(f),
+                       j->count, max);
     items = arena_alloc(f->arena, ((size_t)j->count + 1) * size);
     if (!items)
         return fail_nomem(f->err);
     for (const struct json *m = j->first; m; m = m->next, n++) {
-        snprintf(f->where + len, sizeof f->where - len, "[%zu]", n);
+        if (j->kind == JSON_ARRAY)
+            snprintf(f->where + len, sizeof f->where - len, "[%zu]", n);
+        else
+            utf8_fmt(f->where + len, sizeof f->where - len, ".%.*s",
+                     (int)utf8_cut(m->key, FIELDS_QUOTED_MAX), m->key.ptr);
         s = read(f, m, items + n * size);
         if (s)
             return s;
@@ -313,6 +351,24 @@ wend_status fields_list(struct fields *f, const struct json *j, size_t size,
     *list = items;
     *count = n;
     return WEND_OK;
+}
+
+wend_status fields_list(struct fields *f, const struct json *j, size_t size,
+                        size_t max, fields_item_fn read, void **list,
+                        size_t *count)
+{
+    return j->kind == JSON_ARRAY
+               ? read_items(f, j, size, max, read, list, count)
+               : fields_wrong(f, j, "a list");
+}
+
+wend_status fields_map(struct fields *f, const struct json *j, size_t size,
+                       size_t max, fields_item_fn read, void **list,
+                       size_t *count)
+{
+    return j->kind == JSON_OBJECT
+               ? read_items(f, j, size, max, read, list, count)
+               : fields_wrong(f, j, "a mapping from names");
 }
 
 wend_status fields_open_json(struct fields *f, wend_str text)

@@ -4,7 +4,7 @@
  * A table says which keys a mapping knows and how each is read; every other
  * key is refused, since one that is silently ignored costs its writer an
  * hour. What is wrong is said with its path (turns[2].delay), its line and
- * its column; of an unknown key those are the key's own. wire/file/fields.h
+ * its column; of an unknown key those are the key's own. wire/file/file.h
  * opens the text of a file; what is in the log is JSON, and opened here.
  */
 #ifndef BASE_FIELDS_H
@@ -39,7 +39,12 @@ struct field {
     size_t offset; /* of what `read` fills, in the target */
     int64_t min, max;
     const char *const *words; /* ends with NULL */
+    bool needed;              /* without it the mapping is refused */
 };
+
+/* Reads an entry of a list or a mapping into `item`, which is zero before. */
+typedef wend_status (*fields_item_fn)(struct fields *f, const struct json *j,
+                                      void *item);
 
 /* Parses JSON of our own; arena, err (may be NULL) and whole are set. root is
  * the tree, err the place for what is wrong with it. */
@@ -49,17 +54,22 @@ void fields_key(const struct fields *f, const struct json *member,
 /* One mapping into the target; the last row has no name. */
 wend_status fields_read(struct fields *f, const struct json *j,
                         const struct field *rows, void *target);
-/* The same for each entry of a list. `read` fills an item of `size` bytes,
- * which are zero before. */
+/* At most `max` entries of a list, each into an item of `size` bytes. */
 wend_status fields_list(struct fields *f, const struct json *j, size_t size,
-                        wend_status (*read)(struct fields *f,
-                                            const struct json *j, void *item),
-                        void **list, size_t *count);
+                        size_t max, fields_item_fn read, void **list,
+                        size_t *count);
+/* The same for the members of a mapping whose keys are names. */
+wend_status fields_map(struct fields *f, const struct json *j, size_t size,
+                       size_t max, fields_item_fn read, void **list,
+                       size_t *count);
 
 wend_status fields_wrong(struct fields *f, const struct json *j,
                          const char *wanted);
 wend_status fields_missing(struct fields *f, const struct json *j,
                            const char *key);
+/* What the parser of a value says about it. */
+wend_status fields_because(struct fields *f, const struct json *j,
+                           const wend_error *why);
 const char *fields_where(const struct fields *f);
 /* Where the byte `offset` of a string stands: in the text, if it is there as
  * it is, else where the string begins. */
@@ -82,6 +92,7 @@ FIELD_READ(field_ms);      /* int64_t, min to max if that is set; 20ms, 1.5s */
 FIELD_READ(field_bytes);   /* int64_t, at least min; 4096, 64KiB, 2GiB */
 FIELD_READ(field_word);    /* wend_str, one of words */
 FIELD_READ(field_index);   /* int: which of words */
+FIELD_READ(field_second);  /* bool: it is the second of words */
 FIELD_READ(field_bool);    /* bool */
 FIELD_READ(field_version); /* must be words[0]; fills nothing */
 FIELD_READ(field_json);    /* wend_str: a mapping as canonical JSON */

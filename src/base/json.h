@@ -58,6 +58,17 @@ struct json *json_parse_cuts(wend_str text, struct arena *a,
  * by JSON_DEPTH_AROUND, so that what was accepted can be read back. */
 struct json *json_parse_own(wend_str text, struct arena *a, wend_error *err);
 
+/* The keys of an object that grows; zeroed at first. */
+struct json_keys {
+    uint64_t seen; /* a bit for some keys each */
+    struct json_trie *trie;
+};
+
+/* Notes the key of the next member. False: the object has it already, or
+ * a->failed is set. No choice of keys makes the work quadratic. */
+bool json_keys_new(struct json_keys *k, const struct json *object, wend_str key,
+                   struct arena *a);
+
 const char *json_kind_name(enum json_kind k); /* "object" ... */
 /* The member with that key, or NULL; j may be NULL or no object. */
 struct json *json_member(const struct json *j, wend_str key);
@@ -92,7 +103,8 @@ bool json_equal(const struct json *a, const struct json *b);
 /* A JSON string with quotes: escapes only what must be (quote, backslash,
  * control characters); s must be valid UTF-8. */
 void json_put_str(struct buf *b, wend_str s);
-void json_put_f64(struct buf *b, double d); /* shortest that reads back */
+void json_put_inside(struct buf *b, wend_str s); /* without the quotes */
+void json_put_f64(struct buf *b, double d);      /* shortest that reads back */
 /* USD from 10^-9 parts: 0.00125, no exponent, no trailing zeros. */
 void json_put_nano(struct buf *b, int64_t nano);
 /* Back from such a text; what is beyond that precision is cut. */

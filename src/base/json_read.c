@@ -24,16 +24,15 @@ enum {
 };
 
 /* Keys by their hash, two bits a level. */
-struct key_trie {
-    struct key_trie *child[4];
+struct json_trie {
+    struct json_trie *child[4];
     wend_str key;
 };
 
 struct frame {
     struct json *node;  /* an array or an object that is still open */
     struct json **tail; /* where its next child goes */
-    uint64_t seen;      /* a bit per key_bit of its keys */
-    struct key_trie *keys;
+    struct json_keys keys;
 };
 
 struct parser {
@@ -365,9 +364,8 @@ static unsigned key_turn(wend_str key, uint32_t hash, size_t level)
     return (unsigned char)key.ptr[level / 4] >> (2 * (level % 4)) & 3;
 }
 
-/* False if the key is there already, or with *nomem set. */
-static bool trie_add(struct arena *a, struct key_trie **slot, wend_str key,
-                     bool *nomem)
+/* False if the key is there already, or with a->failed. */
+static bool trie_add(struct arena *a, struct json_trie **slot, wend_str key)
 {
     uint32_t hash = key_hash(key);
 
@@ -379,32 +377,31 @@ static bool trie_add(struct arena *a, struct key_trie **slot, wend_str key,
     *slot = arena_alloc(a, sizeof **slot);
     if (*slot)
         (*slot)->key = key;
-    else
-        *nomem = true;
     return *slot;
 }
 
-static bool is_new_small(struct frame *f, wend_str key)
+static bool is_new_small(struct json_keys *k, const struct json *object,
+                         wend_str key)
 {
     uint64_t bit = key_bit(key);
 
-    if (f->seen & bit)
-        for (const struct json *m = f->node->first; m; m = m->next)
+    if (k->seen & bit)
+        for (const struct json *m = object->first; m; m = m->next)
             if (str_eq(m->key, key))
                 return false;
-    f->seen |= bit;
+    k->seen |= bit;
     return true;
 }
 
-static bool is_new(struct parser *ps, struct frame *f, wend_str key,
-                   bool *nomem)
+bool json_keys_new(struct json_keys *k, const struct json *object, wend_str key,
+                   struct arena *a)
 {
-    if (f->node->count < KEYS_COMPARED_MAX)
-        return is_new_small(f, key);
-    if (!f->keys)
-        for (const struct json *m = f->node->first; m && !*nomem; m = m->next)
-            trie_add(ps->arena, &f->keys, m->key, nomem);
-    return !*nomem && trie_add(ps->arena, &f->keys, key, nomem);
+    if (object->count < KEYS_COMPARED_MAX)
+        return is_new_small(k, object, key);
+    if (!k->trie)
+        for (const struct json *m = object->first; m && !a->failed; m = m->next)
+            trie_add(a, &k->trie, m->key);
+    return !a->failed && trie_add(a, &k->trie, key);
 }
 
 static bool refuse_twice(struct parser *ps, const char *at, wend_str key)
@@ -425,14 +422,14 @@ static bool refuse_twice(struct parser *ps, const char *at, wend_str key)
 static bool read_key(struct parser *ps, struct frame *f)
 {
     const char *at = ps->p;
-    bool nomem = false;
 
     if (at == ps->end || *at != '"')
         return refuse(ps, at, "'\"' and a key");
     if (!read_string(ps, &ps->key))
         return false;
-    if (!is_new(ps, f, ps->key, &nomem))
-        return nomem ? refuse_nomem(ps) : refuse_twice(ps, at, ps->key);
+    if (!json_keys_new(&f->keys, f->node, ps->key, ps->arena))
+        return ps->arena->failed ? refuse_nomem(ps)
+                                 : refuse_twice(ps, at, ps->key);
     skip_space(ps);
     if (ps->p == ps->end || *ps->p != ':')
         return refuse(ps, ps->p, "':' after the key");
@@ -458,8 +455,7 @@ static bool open_frame(struct parser *ps, struct json *node,
     f = &ps->frames[ps->depth++];
     f->node = node;
     f->tail = &node->first;
-    f->seen = 0;
-    f->keys = NULL;
+    f->keys = (struct json_keys){0};
     return true;
 }
 

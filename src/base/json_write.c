@@ -90,6 +90,18 @@ void json_put_str(struct buf *b, wend_str s)
     put_str(b, s, 0);
 }
 
+void json_put_inside(struct buf *b, wend_str s)
+{
+    size_t from = b->len;
+
+    json_put_str(b, s);
+    if (b->failed)
+        return;
+    memmove(b->ptr + from, b->ptr + from + 1, b->len - from - 2);
+    b->len -= 2;
+    b->ptr[b->len] = 0;
+}
+
 /* ---- Numbers ------------------------------------------------------------- */
 
 /* 0.digits * 10^point */

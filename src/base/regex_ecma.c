@@ -50,11 +50,6 @@ static char ahead(const struct ecma *e, size_t by)
     return by < e->in.len - e->at ? e->in.ptr[e->at + by] : 0;
 }
 
-static bool is_name(char c)
-{
-    return is_letter(c) || is_digit(c) || c == '_';
-}
-
 static bool is_punctuation(char c)
 {
     return c > ' ' && c < 127 && !is_letter(c) && !is_digit(c);
@@ -185,7 +180,7 @@ static bool property_escape(struct ecma *e)
     wend_str name;
     size_t len = 0;
 
-    while (is_name(ahead(e, 3 + len)) || ahead(e, 3 + len) == '=')
+    while (is_word(ahead(e, 3 + len)) || ahead(e, 3 + len) == '=')
         len++;
     if (ahead(e, 2) != '{' || !len || ahead(e, 3 + len) != '}')
         return wrong(e, e->at, "\\p needs {a property}");
@@ -357,7 +352,7 @@ static bool named_reference(struct ecma *e)
 {
     size_t len = 3;
 
-    while (is_name(ahead(e, len)))
+    while (is_word(ahead(e, len)))
         len++;
     if (ahead(e, 2) != '<' || ahead(e, len) != '>')
         return wrong(e, e->at, "\\k needs <a name>");
@@ -408,7 +403,7 @@ static bool group(struct ecma *e)
     else if (!begins(e, "(?<"))
         return wrong(e, e->at, "a group that ECMA-262 does not have");
     e->at += len;
-    for (len = 0; is_name(ahead(e, len));)
+    for (len = 0; is_word(ahead(e, len));)
         len++;
     if (!len || ahead(e, len) != '>')
         return wrong(e, e->at, "a group needs <a name>");

@@ -47,6 +47,25 @@ bool str_starts_nocase(wend_str s, const char *lower_case)
     return !lower_case[i];
 }
 
+bool str_ends(wend_str s, const char *suffix)
+{
+    size_t len = strlen(suffix);
+
+    return s.len >= len && !memcmp(s.ptr + s.len - len, suffix, len);
+}
+
+bool str_take(wend_str *rest, char end, wend_str *piece)
+{
+    const char *at = rest->len ? memchr(rest->ptr, end, rest->len) : NULL;
+    size_t len = at ? (size_t)(at - rest->ptr) : rest->len;
+
+    *piece = (wend_str){rest->ptr, len};
+    if (!rest->len)
+        return false;
+    *rest = str_skip(*rest, len + (at != NULL));
+    return true;
+}
+
 int str_index(wend_str s, const char *const *names, int n)
 {
     for (int i = 0; i < n; i++)

@@ -25,7 +25,8 @@ static inline bool str_is(wend_str a, const char *b)
 }
 
 bool str_starts(wend_str s, const char *prefix);
-/* The same in any case; `lower` is in lower case. */
+bool str_ends(wend_str s, const char *suffix);
+/* As str_starts in any case; `lower` is in lower case. */
 bool str_starts_nocase(wend_str s, const char *lower);
 /* s without its first n bytes, which it must have. */
 static inline wend_str str_skip(wend_str s, size_t n)
@@ -41,6 +42,14 @@ static inline wend_str str_trim(wend_str s, bool (*is)(char c))
     while (s.len && is(s.ptr[s.len - 1]))
         s.len--;
     return s;
+}
+
+/* Takes what stands before the next `end`, and drops that; false: the text is
+ * at its end. */
+bool str_take(wend_str *rest, char end, wend_str *piece);
+static inline bool str_line(wend_str *rest, wend_str *line)
+{
+    return str_take(rest, '\n', line);
 }
 
 /* The index of s among n names, or -1. */

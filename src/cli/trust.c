@@ -75,13 +75,9 @@ struct trust_line {
 /* The next valid line; false at the end. */
 static bool next_line(wend_str *text, struct trust_line *out)
 {
-    while (text->len) {
-        const char *feed = memchr(text->ptr, '\n', text->len);
-        wend_str line = {text->ptr,
-                         feed ? (size_t)(feed - text->ptr) : text->len};
-        size_t taken = line.len + (feed != NULL);
+    wend_str line;
 
-        *text = (wend_str){text->ptr + taken, text->len - taken};
+    while (str_line(text, &line)) {
         out->part = line.len && line.ptr[0] == '\t';
         if (out->part)
             line = (wend_str){line.ptr + 1, line.len - 1};

@@ -212,12 +212,10 @@ static FIELD_READ(read_actions)
     size_t count;
     void *none;
 
-    if (j->kind == JSON_ARRAY && j->count > PLAN_ACTIONS_MAX)
-        return fail_at(f->err, WEND_E_LIMIT, j->line, j->column,
-                       "the plan has %u actions; at most %d", j->count,
-                       PLAN_ACTIONS_MAX);
-    s = draft_begin(d, d->plan, j->count);
-    return s ? s : fields_list(f, j, 1, read_item, &none, &count);
+    s = draft_begin(d, d->plan,
+                    j->count < PLAN_ACTIONS_MAX ? j->count : PLAN_ACTIONS_MAX);
+    return s ? s
+             : fields_list(f, j, 1, PLAN_ACTIONS_MAX, read_item, &none, &count);
 }
 
 static FIELD_READ(read_parallel)
@@ -235,46 +233,36 @@ static FIELD_READ(read_parallel)
 
 static FIELD_READ(read_missing)
 {
-    int i;
-    wend_status s;
-
     if (j->kind == JSON_NULL) { /* unquoted, that is how null is written */
         *(bool *)at = true;
         return WEND_OK;
     }
-    s = field_index(f, field, j, &i);
-    if (!s)
-        *(bool *)at = i == 1;
-    return s;
+    return field_second(f, field, j, at);
 }
 
 static wend_status read_plan(struct plan_draft *d)
 {
     static const char *const version[] = {"plan/1", NULL};
     static const char *const missing[] = {"error", "null", NULL};
-#define AT(member) offsetof(struct plan, member)
+#define AT(member) .offset = offsetof(struct plan, member)
     static const struct field rows[] = {
-        {"wend", field_version, 0, 0, 0, version},
-        {"name", field_name, AT(name), 0, 0, NULL},
-        {"max_parallel", read_parallel, AT(max_parallel), 1, PARALLEL_MAX,
-         NULL},
-        {"fail_fast", field_bool, AT(fail_fast), 0, 0, NULL},
-        {"on_failure", field_index, AT(on_failure), 0, 0, plan_failure_names},
-        {"missing_ref", read_missing, AT(missing_null), 0, 0, missing},
-        {"inputs", read_inputs, 0, 0, 0, NULL},
-        {"actions", read_actions, 0, 0, 0, NULL},
-        {"outputs", read_outputs, 0, 0, 0, NULL},
+        {"wend", .read = field_version, .words = version, .needed = true},
+        {"name", field_name, AT(name)},
+        {"max_parallel", read_parallel, AT(max_parallel), .min = 1,
+         .max = PARALLEL_MAX},
+        {"fail_fast", field_bool, AT(fail_fast)},
+        {"on_failure", field_index, AT(on_failure),
+         .words = plan_failure_names},
+        {"missing_ref", read_missing, AT(missing_null), .words = missing},
+        {"inputs", .read = read_inputs},
+        {"actions", .read = read_actions, .needed = true},
+        {"outputs", .read = read_outputs},
         {0},
     };
 #undef AT
-    static const char *const needed[] = {"wend: plan/1", "actions"};
-    static const char *const keys[] = {"wend", "actions"};
     struct fields *f = d->f;
     wend_status s = fields_read(f, f->root, rows, d->plan);
 
-    for (size_t i = 0; !s && i < sizeof keys / sizeof *keys; i++)
-        if (!json_get(f->root, keys[i]))
-            s = fields_missing(f, f->root, needed[i]);
     if (!s && !d->plan->count)
         s = fail_at(f->err, WEND_E_PARSE, json_get(f->root, "actions")->line,
                     json_get(f->root, "actions")->column,

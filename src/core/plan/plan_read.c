@@ -83,11 +83,8 @@ static FIELD_READ(read_mentions)
     wend_status s;
     void *list;
 
-    if (j->kind == JSON_ARRAY && j->count > PLAN_ACTIONS_MAX)
-        return fail_at(f->err, WEND_E_LIMIT, j->line, j->column,
-                       "%s has %u names; at most %d", fields_where(f), j->count,
-                       PLAN_ACTIONS_MAX);
-    s = fields_list(f, j, sizeof *n->list, read_mention, &list, &n->count);
+    s = fields_list(f, j, sizeof *n->list, PLAN_ACTIONS_MAX, read_mention,
+                    &list, &n->count);
     if (!s)
         n->list = list;
     return s;
@@ -158,26 +155,25 @@ static FIELD_READ(read_backoff)
 
 static FIELD_READ(read_retry)
 {
-#define AT(member) offsetof(struct plan_retry, member)
+#define AT(member) .offset = offsetof(struct plan_retry, member)
     static const struct field rows[] = {
-        {"max", field_number, AT(max), 0, PLAN_RETRIES_MAX, NULL},
-        {"delay", field_ms, AT(delay_ms), 0, 0, NULL},
-        {"backoff", read_backoff, AT(backoff), 0, 0, NULL},
-        {"max_delay", field_ms, AT(delay_max_ms), 0, 0, NULL},
+        {"max", field_number, AT(max), .max = PLAN_RETRIES_MAX, .needed = true},
+        {"delay", field_ms, AT(delay_ms)},
+        {"backoff", read_backoff, AT(backoff)},
+        {"max_delay", field_ms, AT(delay_max_ms)},
         {0},
     };
 #undef AT
-    wend_status s = fields_read(f, j, rows, at);
 
-    return s || json_get(j, "max") ? s : fields_missing(f, j, "max");
+    return fields_read(f, j, rows, at);
 }
 
 static FIELD_READ(read_cache)
 {
-    static const struct field rows[] = {{"ttl", field_ms, 0, 1, 0, NULL}, {0}};
-    wend_status s = fields_read(f, j, rows, at);
+    static const struct field rows[] = {
+        {"ttl", .read = field_ms, .min = 1, .needed = true}, {0}};
 
-    return s || json_get(j, "ttl") ? s : fields_missing(f, j, "ttl");
+    return fields_read(f, j, rows, at);
 }
 
 struct case_draft {
@@ -187,11 +183,11 @@ struct case_draft {
 
 static wend_status read_case(struct fields *f, const struct json *j, void *item)
 {
-#define AT(member) offsetof(struct case_draft, member)
+#define AT(member) .offset = offsetof(struct case_draft, member)
     static const struct field rows[] = {
-        {"when", read_when, AT(when), 0, 0, NULL},
-        {"then", read_mentions, AT(then), 0, 0, NULL},
-        {"else", read_mentions, AT(otherwise), 0, 0, NULL},
+        {"when", read_when, AT(when)},
+        {"then", read_mentions, AT(then)},
+        {"else", read_mentions, AT(otherwise)},
         {0},
     };
 #undef AT
@@ -227,7 +223,8 @@ static FIELD_READ(read_cases)
     wend_status s;
     void *list;
 
-    s = fields_list(f, j, sizeof *a->cases, read_case, &list, &a->cases_count);
+    s = fields_list(f, j, sizeof *a->cases, SIZE_MAX, read_case, &list,
+                    &a->cases_count);
     if (s)
         return s;
     cases = list;
@@ -307,28 +304,29 @@ static wend_status read_action(struct fields *f, const struct json *j,
         [WEND_CLASS_READ] = "read",
         NULL,
     };
-#define AT(member) offsetof(struct plan_action, member)
+#define AT(member) .offset = offsetof(struct plan_action, member)
     static const struct field rows[] = {
-        {"name", read_name, AT(name), 0, 0, NULL},
-        {"id", read_name, AT(id), 0, 0, NULL},
-        {"type", field_index, AT(type), 0, 0, action_type_names},
-        {"target", read_target, 0, 0, 0, NULL},
-        {"mode", field_index, AT(mode), 0, 0, action_mode_names},
-        {"params", read_params, AT(params), 0, 0, NULL},
-        {"prompt", read_prompt, AT(prompt), 0, 0, NULL},
-        {"output_key", read_key, AT(output_key), 0, 0, NULL},
-        {"timeout", field_ms, AT(timeout_ms), 1, 0, NULL},
-        {"retry", read_retry, AT(retry), 0, 0, NULL},
-        {"estimate", field_ms, AT(estimate_ms), 0, 0, NULL},
-        {"priority", field_number, AT(priority), -1000000, 1000000, NULL},
-        {"cache", read_cache, AT(cache_ms), 0, 0, NULL},
-        {"class", field_index, AT(call_class), 0, 0, classes},
-        {"depends_on", read_mentions, AT(depends_on), 0, 0, NULL},
-        {"wait_for_all", field_bool, AT(wait_for_any), 0, 0, NULL},
-        {"when", read_when, AT(when), 0, 0, NULL},
-        {"skip_on_error", field_bool, AT(skip_on_error), 0, 0, NULL},
-        {"fallback", read_fallback, AT(fallback), 0, 0, NULL},
-        {"cases", read_cases, 0, 0, 0, NULL},
+        {"name", read_name, AT(name)},
+        {"id", read_name, AT(id)},
+        {"type", field_index, AT(type), .words = action_type_names},
+        {"target", .read = read_target},
+        {"mode", field_index, AT(mode), .words = action_mode_names},
+        {"params", read_params, AT(params)},
+        {"prompt", read_prompt, AT(prompt)},
+        {"output_key", read_key, AT(output_key)},
+        {"timeout", field_ms, AT(timeout_ms), .min = 1},
+        {"retry", read_retry, AT(retry)},
+        {"estimate", field_ms, AT(estimate_ms)},
+        {"priority", field_number, AT(priority), .min = -1000000,
+         .max = 1000000},
+        {"cache", read_cache, AT(cache_ms)},
+        {"class", field_index, AT(call_class), .words = classes},
+        {"depends_on", read_mentions, AT(depends_on)},
+        {"wait_for_all", field_bool, AT(wait_for_any)},
+        {"when", read_when, AT(when)},
+        {"skip_on_error", field_bool, AT(skip_on_error)},
+        {"fallback", read_fallback, AT(fallback)},
+        {"cases", .read = read_cases},
         {0},
     };
 #undef AT

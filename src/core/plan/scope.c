@@ -12,11 +12,6 @@
 
 /* ---- Reading a reference ------------------------------------------------- */
 
-static bool is_word(char c)
-{
-    return is_letter(c) || is_digit(c) || c == '_';
-}
-
 static wend_status bad(struct ref_reader *r, size_t at, const char *why)
 {
     r->bad_at = at;

@@ -51,23 +51,10 @@ static wend_status add_part(struct template_draft *d, const struct ref *ref,
                                                : fail_nomem(d->reader->err);
 }
 
-/* The bytes of a JSON string without its quotes. */
-static void put_inside(struct buf *b, wend_str s)
-{
-    size_t from = b->len;
-
-    json_put_str(b, s);
-    if (b->failed)
-        return;
-    memmove(b->ptr + from, b->ptr + from + 1, b->len - from - 2);
-    b->len -= 2;
-    b->ptr[b->len] = 0;
-}
-
 static void put_literal(struct buf *b, wend_str s, enum part_form form)
 {
     if (form == PART_QUOTED)
-        put_inside(b, s);
+        json_put_inside(b, s);
     else
         buf_str(b, s);
 }

@@ -46,16 +46,6 @@ static wend_status find_path(const char *path, struct buf *out, wend_error *err)
     return out->failed ? fail_nomem(err) : WEND_OK;
 }
 
-static wend_str word(wend_str *rest, char end)
-{
-    const char *at = memchr(rest->ptr, end, rest->len);
-    wend_str w = {rest->ptr, at ? (size_t)(at - rest->ptr) : rest->len};
-
-    rest->ptr += w.len + (at != NULL);
-    rest->len -= w.len + (at != NULL);
-    return w;
-}
-
 /* It becomes the name of a file. */
 static void note_hash(char *was, wend_str hash)
 {
@@ -72,13 +62,13 @@ static enum pin search(wend_str text, const struct pin_key *k, const char *hash,
                        char *was)
 {
     enum pin found = PIN_NONE;
+    wend_str line, name, identity;
 
     was[0] = 0;
-    while (text.len) {
-        wend_str line = word(&text, '\n');
-
-        if (str_eq(word(&line, ' '), k->name) &&
-            str_is(word(&line, ' '), k->identity)) {
+    while (str_line(&text, &line)) {
+        str_take(&line, ' ', &name);
+        str_take(&line, ' ', &identity);
+        if (str_eq(name, k->name) && str_is(identity, k->identity)) {
             found = str_is(line, hash) ? PIN_SAME : PIN_OTHER;
             note_hash(was, line);
         }

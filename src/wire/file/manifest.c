@@ -67,13 +67,13 @@ static FIELD_READ(read_count)
 
 static FIELD_READ(read_limits)
 {
-#define AT(member) offsetof(wend_limits, member)
+#define AT(member) .offset = offsetof(wend_limits, member)
     static const struct field rows[] = {
-        {"turns", read_count, AT(turns), 1, UINT32_MAX, NULL},
-        {"time", field_ms, AT(time_ms), 1, 0, NULL},
-        {"tokens", field_number, AT(tokens), 1, INT64_MAX, NULL},
-        {"cost", read_cost, AT(cost_nano), 0, 0, NULL},
-        {"parallel", read_count, AT(parallel), 1, PARALLEL_MAX, NULL},
+        {"turns", read_count, AT(turns), .min = 1, .max = UINT32_MAX},
+        {"time", field_ms, AT(time_ms), .min = 1},
+        {"tokens", field_number, AT(tokens), .min = 1, .max = INT64_MAX},
+        {"cost", read_cost, AT(cost_nano)},
+        {"parallel", read_count, AT(parallel), .min = 1, .max = PARALLEL_MAX},
         {0},
     };
 #undef AT
@@ -112,10 +112,7 @@ static wend_status make_rule(struct fields *f, const struct json *j,
     if (!out->ptr)
         return fail_nomem(f->err);
     s = manifest_rule_check(*out, &why);
-    return s ? fail_at(f->err, WEND_E_PARSE, j->line, j->column, "%s: %.*s",
-                       fields_where(f), (int)utf8_cut(str_of(why.message), 400),
-                       why.message)
-             : WEND_OK;
+    return s ? fields_because(f, j, &why) : WEND_OK;
 }
 
 static FIELD_READ(read_rule_tool)
@@ -146,13 +143,15 @@ static wend_status make_label_row(struct fields *f, const struct json *j,
         return fail_nomem(f->err);
     return label_row_parse(*out, &row, &why) == WEND_OK
                ? WEND_OK
-               : fail_at(f->err, WEND_E_PARSE, j->line, j->column, "%s: %.*s",
-                         fields_where(f),
-                         (int)utf8_cut(str_of(why.message), 400), why.message);
+               : fields_because(f, j, &why);
 }
 
-static wend_status read_row(struct fields *f, const struct json *j,
-                            struct rule_draft *d)
+/* What one row of the policy says: a rule, labels, or both. */
+struct policy_row {
+    struct manifest_word rule, labels; /* absent text: not said */
+};
+
+static wend_status read_row(struct fields *f, const struct json *j, void *item)
 {
     static const char *const answers[] = {
         [WEND_DECISION_ALLOW] = "allow",
@@ -160,76 +159,55 @@ static wend_status read_row(struct fields *f, const struct json *j,
         [WEND_DECISION_ASK] = "ask",
         NULL,
     };
-#define AT(member) offsetof(struct rule_draft, member)
+#define AT(member) .offset = offsetof(struct rule_draft, member)
     static const struct field rows[] = {
-        {"tool", read_rule_tool, AT(tool), 0, 0, NULL},
-        {"do", field_index, AT(answer), 0, 0, answers},
-        {"labels", manifest_read_words, AT(labels), 0, 0, NULL},
+        {"tool", read_rule_tool, AT(tool), .needed = true},
+        {"do", field_index, AT(answer), .words = answers},
+        {"labels", manifest_read_words, AT(labels)},
         {0},
     };
 #undef AT
-    wend_status s = fields_read(f, j, rows, d);
-
-    if (s)
-        return s;
-    if (!d->tool.ptr)
-        return fields_missing(f, j, "tool");
-    if (!json_get(j, "do") && !d->labels.count)
-        return fields_missing(f, j, "do");
-    return WEND_OK;
-}
-
-/* A row that only labels is no rule: its text stays absent. */
-static wend_status read_rule(struct fields *f, const struct json *j, void *item)
-{
-    struct manifest_word *w = item;
     struct rule_draft d = {.tool = STR_NONE};
-    wend_status s = read_row(f, j, &d);
+    struct policy_row *row = item;
+    wend_status s = fields_read(f, j, rows, &d);
 
-    w->line = j->line;
-    w->column = j->column;
-    if (s || !json_get(j, "do"))
-        return s;
-    return make_rule(f, json_get(j, "tool"), &d, &w->text);
-}
-
-/* The same the other way round. */
-static wend_status read_label_row(struct fields *f, const struct json *j,
-                                  void *item)
-{
-    struct manifest_word *w = item;
-    struct rule_draft d = {.tool = STR_NONE};
-    wend_status s = read_row(f, j, &d);
-
-    w->line = j->line;
-    w->column = j->column;
-    if (s || !d.labels.count)
-        return s;
-    return make_label_row(f, json_get(j, "labels"), &d, &w->text);
-}
-
-static void drop_absent(struct manifest_words *w)
-{
-    struct manifest_word *list = (struct manifest_word *)(uintptr_t)w->list;
-    size_t n = 0;
-
-    for (size_t i = 0; i < w->count; i++)
-        if (list[i].text.ptr)
-            list[n++] = list[i];
-    w->count = n;
+    row->rule.line = row->labels.line = j->line;
+    row->rule.column = row->labels.column = j->column;
+    if (!s && !json_get(j, "do") && !d.labels.count)
+        s = fields_missing(f, j, "do");
+    if (!s && json_get(j, "do"))
+        s = make_rule(f, json_get(j, "tool"), &d, &row->rule.text);
+    if (!s && d.labels.count)
+        s = make_label_row(f, json_get(j, "labels"), &d, &row->labels.text);
+    return s;
 }
 
 static FIELD_READ(read_policy)
 {
     struct agent_manifest *m = at;
-    wend_status s = manifest_read_list(f, j, read_rule, &m->rules);
+    struct manifest_word *rules, *labels;
+    const struct policy_row *rows;
+    void *list;
+    size_t count;
+    wend_status s = fields_list(f, j, sizeof *rows, MANIFEST_LIST_MAX, read_row,
+                                &list, &count);
 
-    if (!s)
-        s = manifest_read_list(f, j, read_label_row, &m->label_rows);
     if (s)
         return s;
-    drop_absent(&m->rules);
-    drop_absent(&m->label_rows);
+    rows = list;
+    rules = arena_alloc(f->arena, (count + 1) * sizeof *rules);
+    labels = arena_alloc(f->arena, (count + 1) * sizeof *labels);
+    if (!rules || !labels)
+        return fail_nomem(f->err);
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].rule.text.ptr)
+            rules[m->rules.count++] = rows[i].rule;
+        if (rows[i].labels.text.ptr)
+            labels[m->label_rows.count++] = rows[i].labels;
+    }
+    m->rules.list = rules;
+    m->rules.given = true;
+    m->label_rows.list = labels;
     m->label_rows.given = m->label_rows.count;
     return WEND_OK;
 }
@@ -259,15 +237,10 @@ static FIELD_READ(read_network)
     static const char *const words[] = {"on", "off", NULL};
     const struct field row = {.words = words};
     struct agent_manifest *m = at;
-    int i;
-    wend_status s;
 
-    if (j->kind == JSON_ARRAY)
-        return manifest_read_list(f, j, read_place, &m->network);
-    s = field_index(f, &row, j, &i);
-    if (!s)
-        m->network_off = i == 1;
-    return s;
+    return j->kind == JSON_ARRAY
+               ? manifest_read_list(f, j, read_place, &m->network)
+               : field_second(f, &row, j, &m->network_off);
 }
 
 /* ---- MCP servers --------------------------------------------------------- */
@@ -291,24 +264,44 @@ FIELD_READ(manifest_read_switch)
     return s;
 }
 
-static wend_status read_server(struct fields *f, const struct json *j,
-                               struct manifest_server *m)
+wend_status manifest_server_name(struct fields *f, wend_str name, uint32_t line,
+                                 uint32_t column)
 {
-#define AT(member) offsetof(struct manifest_server, member)
+    if (tool_name_ok(name) && name.len <= SERVER_NAME_MAX &&
+        !memchr(name.ptr, '.', name.len) &&
+        !memmem(name.ptr, name.len, "__", 2) && name.ptr[name.len - 1] != '_')
+        return WEND_OK;
+    return fail_at(f->err, WEND_E_PARSE, line, column,
+                   "the name of a server must be 1 to 32 of A-Z a-z 0-9 _ -, "
+                   "without __ and no _ at its end, not '%.*s'",
+                   (int)utf8_cut(name, FIELDS_QUOTED_MAX), name.ptr);
+}
+
+static wend_status read_server(struct fields *f, const struct json *j,
+                               void *item)
+{
+#define AT(member) .offset = offsetof(struct manifest_server, member)
     static const struct field rows[] = {
-        {"command", manifest_read_command, AT(command), 0, 0, NULL},
-        {"url", manifest_read_url, AT(url), 0, 0, NULL},
-        {"timeout", field_ms, AT(timeout_ms), 1, UINT32_MAX, NULL},
-        {"start_timeout", field_ms, AT(start_timeout_ms), 1, UINT32_MAX, NULL},
-        {"sandbox", manifest_read_sandbox, AT(sandbox_off), 0, 0, NULL},
-        {"network", manifest_read_switch, AT(network_on), 0, 0, NULL},
-        {"trust", manifest_read_switch, AT(trust), 0, 0, NULL},
-        {"secrets", manifest_read_secrets, AT(secrets), 0, 0, NULL},
+        {"command", manifest_read_command, AT(command)},
+        {"url", manifest_read_url, AT(url)},
+        {"timeout", field_ms, AT(timeout_ms), .min = 1, .max = UINT32_MAX},
+        {"start_timeout", field_ms, AT(start_timeout_ms), .min = 1,
+         .max = UINT32_MAX},
+        {"sandbox", manifest_read_sandbox, AT(sandbox_off)},
+        {"network", manifest_read_switch, AT(network_on)},
+        {"trust", manifest_read_switch, AT(trust)},
+        {"secrets", manifest_read_secrets, AT(secrets)},
         {0},
     };
 #undef AT
-    wend_status s = fields_read(f, j, rows, m);
+    struct manifest_server *m = item;
+    uint32_t line, column;
+    wend_status s;
 
+    fields_key(f, j, &line, &column);
+    s = manifest_server_name(f, j->key, line, column);
+    if (!s)
+        s = fields_read(f, j, rows, m);
     if (s)
         return s;
     if (m->command.given == (m->url.ptr != NULL))
@@ -318,55 +311,26 @@ static wend_status read_server(struct fields *f, const struct json *j,
     return m->name.ptr ? WEND_OK : fail_nomem(f->err);
 }
 
-bool manifest_server_name_ok(wend_str name)
-{
-    return tool_name_ok(name) && name.len <= SERVER_NAME_MAX &&
-           !memchr(name.ptr, '.', name.len) &&
-           !memmem(name.ptr, name.len, "__", 2) &&
-           name.ptr[name.len - 1] != '_';
-}
-
 static FIELD_READ(read_servers)
 {
-    size_t len = strlen(f->where);
     struct agent_manifest *m = at;
-    struct manifest_server *list;
-    uint32_t line, column;
-    wend_status s;
+    void *list = NULL;
+    wend_status s = fields_map(f, j, sizeof *m->servers, MANIFEST_LIST_MAX,
+                               read_server, &list, &m->servers_count);
 
-    if (j->kind != JSON_OBJECT)
-        return fields_wrong(f, j, "a mapping from names to servers");
-    list = arena_alloc(f->arena, ((size_t)j->count + 1) * sizeof *list);
-    if (!list)
-        return fail_nomem(f->err);
-    for (const struct json *e = j->first; e; e = e->next) {
-        fields_key(f, e, &line, &column);
-        if (!manifest_server_name_ok(e->key))
-            return fail_at(f->err, WEND_E_PARSE, line, column,
-                           "the name of a server must be 1 to 32 of A-Z a-z "
-                           "0-9 _ -, without __ and no _ at its end, not "
-                           "'%.*s'",
-                           (int)utf8_cut(e->key, FIELDS_QUOTED_MAX),
-                           e->key.ptr);
-        utf8_fmt(f->where + len, sizeof f->where - len, ".%.*s",
-                 (int)e->key.len, e->key.ptr);
-        s = read_server(f, e, &list[m->servers_count++]);
-        if (s)
-            return s;
-    }
-    f->where[len] = 0;
     m->servers = list;
-    return WEND_OK;
+    return s;
 }
 
 /* ---- Retrieval ----------------------------------------------------------- */
 
 static FIELD_READ(read_retrieval)
 {
-#define AT(member) offsetof(struct agent_manifest, member)
+#define AT(member) .offset = offsetof(struct agent_manifest, member)
     static const struct field rows[] = {
-        {"sources", manifest_read_words, AT(retrieval.sources), 0, 0, NULL},
-        {"top", field_number, AT(retrieval.top), 1, RETRIEVAL_TOP_MAX, NULL},
+        {"sources", manifest_read_words, AT(retrieval.sources)},
+        {"top", field_number, AT(retrieval.top), .min = 1,
+         .max = RETRIEVAL_TOP_MAX},
         {0},
     };
 #undef AT
@@ -387,8 +351,9 @@ static FIELD_READ(read_memory)
                                            NULL};
     static const char *const scopes[] = {"folder", "user", NULL};
     static const struct field rows[] = {
-        {"scope", manifest_read_second,
-         offsetof(struct agent_manifest, memory_user), 0, 0, scopes},
+        {"scope", field_second,
+         .offset = offsetof(struct agent_manifest, memory_user),
+         .words = scopes},
         {0},
     };
     const struct field word = {.words = memories};
@@ -404,35 +369,31 @@ static wend_status read_agent(struct fields *f, const struct json *j,
                               struct agent_manifest *m)
 {
     static const char *const version[] = {"agent/1", NULL};
-#define AT(member) offsetof(struct agent_manifest, member)
+#define AT(member) .offset = offsetof(struct agent_manifest, member)
     static const struct field rows[] = {
-        {"wend", field_version, 0, 0, 0, version},
-        {"name", field_cstr, AT(name), 0, 0, NULL},
-        {"description", field_cstr, AT(description), 0, 0, NULL},
-        {"model", read_model, AT(model), 0, 0, NULL},
-        {"fallback_models", read_fallbacks, AT(fallbacks), 0, 0, NULL},
-        {"base_url", manifest_read_url, AT(base_url), 0, 0, NULL},
-        {"context_tokens", field_number, AT(context_tokens), 1,
-         MODEL_TOKENS_MAX, NULL},
-        {"instructions", field_cstr, AT(instructions), 0, 0, NULL},
-        {"tools", manifest_read_words, AT(tools), 0, 0, NULL},
-        {"mcp", read_servers, 0, 0, 0, NULL},
-        {"skills", manifest_read_words, AT(skills), 0, 0, NULL},
-        {"retrieval", read_retrieval, 0, 0, 0, NULL},
-        {"memory", read_memory, 0, 0, 0, NULL},
-        {"limits", read_limits, AT(limits), 0, 0, NULL},
-        {"policy", read_policy, 0, 0, 0, NULL},
-        {"network", read_network, 0, 0, 0, NULL},
-        {"agents", manifest_read_words, AT(agents), 0, 0, NULL},
+        {"wend", .read = field_version, .words = version, .needed = true},
+        {"name", field_cstr, AT(name)},
+        {"description", field_cstr, AT(description)},
+        {"model", read_model, AT(model)},
+        {"fallback_models", read_fallbacks, AT(fallbacks)},
+        {"base_url", manifest_read_url, AT(base_url)},
+        {"context_tokens", field_number, AT(context_tokens), .min = 1,
+         .max = MODEL_TOKENS_MAX},
+        {"instructions", field_cstr, AT(instructions)},
+        {"tools", manifest_read_words, AT(tools)},
+        {"mcp", .read = read_servers},
+        {"skills", manifest_read_words, AT(skills)},
+        {"retrieval", .read = read_retrieval},
+        {"memory", .read = read_memory},
+        {"limits", read_limits, AT(limits)},
+        {"policy", .read = read_policy},
+        {"network", .read = read_network},
+        {"agents", manifest_read_words, AT(agents)},
         {0},
     };
 #undef AT
-    wend_status s = fields_read(f, j, rows, m);
 
-    if (s)
-        return s;
-    return json_get(j, "wend") ? WEND_OK
-                               : fields_missing(f, j, "wend: agent/1");
+    return fields_read(f, j, rows, m);
 }
 
 /* ---- Markdown ------------------------------------------------------------ */
@@ -468,6 +429,15 @@ static bool split(wend_str text, wend_str *head, wend_str *body)
     return false;
 }
 
+static uint32_t lines_in(wend_str text)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < text.len; i++)
+        n += text.ptr[i] == '\n';
+    return n;
+}
+
 /* Reads the text behind the front matter; `line` is that of its start. */
 static wend_status read_body(struct fields *f, wend_str body, uint32_t line,
                              struct agent_manifest *m)
@@ -475,16 +445,11 @@ static wend_status read_body(struct fields *f, wend_str body, uint32_t line,
     const char *zero = body.len ? memchr(body.ptr, 0, body.len) : NULL;
     size_t valid = zero ? (size_t)(zero - body.ptr) : utf8_valid_len(body);
 
-    if (valid < body.len) {
-        for (size_t i = 0; i < valid; i++)
-            line += body.ptr[i] == '\n';
-        return fail_at(f->err, WEND_E_PARSE, line, 1, "%s",
+    if (valid < body.len)
+        return fail_at(f->err, WEND_E_PARSE,
+                       line + lines_in((wend_str){body.ptr, valid}), 1, "%s",
                        zero ? "the text has a zero byte" : "invalid UTF-8");
-    }
-    while (body.len && is_space(body.ptr[0]))
-        body = (wend_str){body.ptr + 1, body.len - 1};
-    while (body.len && is_space(body.ptr[body.len - 1]))
-        body.len--;
+    body = str_trim(body, is_space);
     if (!body.len)
         return WEND_OK;
     if (m->instructions.ptr)
@@ -495,15 +460,6 @@ static wend_status read_body(struct fields *f, wend_str body, uint32_t line,
     return m->instructions.ptr ? WEND_OK : fail_nomem(f->err);
 }
 
-static uint32_t lines_in(wend_str text)
-{
-    uint32_t n = 0;
-
-    for (size_t i = 0; i < text.len; i++)
-        n += text.ptr[i] == '\n';
-    return n;
-}
-
 /* ---- Public -------------------------------------------------------------- */
 
 wend_status agent_manifest_parse(wend_str text, struct arena *a,
@@ -511,16 +467,14 @@ wend_status agent_manifest_parse(wend_str text, struct arena *a,
 {
     struct fields f = {.arena = a, .err = err, .whole = "the file"};
     wend_str head = text, body = STR("");
-    struct agent_manifest *m;
     wend_status s;
+    void *m;
 
     if (text.len <= MANIFEST_BYTES_MAX)
         split(text, &head, &body);
-    s = fields_open(&f, head, MANIFEST_BYTES_MAX);
-    if (s)
-        return s;
-    m = arena_alloc(a, sizeof *m);
-    s = m ? read_agent(&f, f.root, m) : fail_nomem(f.err);
+    s = file_begin(&f, head, MANIFEST_BYTES_MAX, sizeof **out, &m);
+    if (!s)
+        s = read_agent(&f, f.root, m);
     if (!s)
         s = read_body(&f, body, lines_in(head) + 2, m);
     if (!s)

@@ -79,7 +79,7 @@ wend_status agent_manifest_parse(wend_str text, struct arena *a,
 wend_status tool_manifest_parse(wend_str text, struct arena *a,
                                 struct tool_manifest **out, wend_error *err);
 
-/* The i-th key that the file has and nobody serves yet, or NULL. */
+/* The i-th key of the file that is not supported yet, or NULL. */
 const char *agent_manifest_unserved(const struct agent_manifest *m, size_t i);
 
 /* Those that are a wend_label; `network` is the sandbox's. */
@@ -95,7 +95,7 @@ bool manifest_is_file(wend_str entry);
 wend_str manifest_stem(const char *path);
 /* A path as the file `of` means it: relative to the folder that it is in. */
 void manifest_path(struct buf *out, wend_str of, wend_str path);
-/* Whether the i-th word of a command is such a path: it begins with ./ or
+/* Whether the i-th word of a command is a path: it begins with ./ or
  * ../, or is the program and has a slash. */
 bool manifest_word_is_path(wend_str word, size_t i);
 /* Whether the word behind this one is a script, as behind sh -c. */

@@ -1,9 +1,10 @@
 /*
- * manifest_tool.c - files that describe tools, and what those of agents
- * have in common with them.
+ * manifest_tool.c - files that describe tools, and the readers that files of
+ * agents share with them.
  */
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/fail.h"
 #include "base/label.h"
 #include "base/limits.h"
@@ -24,19 +25,12 @@ wend_status manifest_read_word(struct fields *f, const struct json *j,
 }
 
 wend_status manifest_read_list(struct fields *f, const struct json *j,
-                               wend_status (*read)(struct fields *f,
-                                                   const struct json *j,
-                                                   void *item),
-                               struct manifest_words *out)
+                               fields_item_fn read, struct manifest_words *out)
 {
-    wend_status s;
     void *list;
+    wend_status s = fields_list(f, j, sizeof *out->list, MANIFEST_LIST_MAX,
+                                read, &list, &out->count);
 
-    if (j->kind == JSON_ARRAY && j->count > MANIFEST_LIST_MAX)
-        return fail_at(f->err, WEND_E_LIMIT, j->line, j->column,
-                       "%s has %u entries; at most %d", fields_where(f),
-                       j->count, MANIFEST_LIST_MAX);
-    s = fields_list(f, j, sizeof *out->list, read, &list, &out->count);
     if (s)
         return s;
     out->list = list;
@@ -85,11 +79,7 @@ static wend_status read_variable(struct fields *f, const struct json *j,
     wend_str name = json_str(j);
 
     for (size_t i = 0; i < name.len; i++) {
-        char c = name.ptr[i];
-        bool digit = c >= '0' && c <= '9';
-
-        if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && c != '_' &&
-            !(digit && i))
+        if (!is_word(name.ptr[i]) || (!i && is_digit(name.ptr[i])))
             name.len = 0;
     }
     if (!name.len)
@@ -105,29 +95,20 @@ FIELD_READ(manifest_read_secrets)
 FIELD_READ(manifest_read_sandbox)
 {
     static const char *const words[] = {"on", "off", NULL};
-    const struct field row = {.words = words};
-    int i;
-    wend_status s = field_index(f, &row, j, &i);
 
-    if (!s)
-        *(bool *)at = i == 1;
-    return s;
+    return field_second(f, &(struct field){.words = words}, j, at);
 }
 
 /* ---- Paths --------------------------------------------------------------- */
 
-static bool ends_with(wend_str s, const char *suffix)
-{
-    size_t len = strlen(suffix);
-
-    return s.len > len && !memcmp(s.ptr + s.len - len, suffix, len);
-}
-
 bool manifest_is_file(wend_str entry)
 {
-    return (entry.len && memchr(entry.ptr, '/', entry.len)) ||
-           ends_with(entry, ".yaml") || ends_with(entry, ".yml") ||
-           ends_with(entry, ".json") || ends_with(entry, ".md");
+    static const char *const suffixes[] = {".yaml", ".yml", ".json", ".md"};
+
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (str_ends(entry, suffixes[i]) && entry.len > strlen(suffixes[i]))
+            return true;
+    return entry.len && memchr(entry.ptr, '/', entry.len);
 }
 
 void manifest_path(struct buf *out, wend_str of, wend_str path)
@@ -243,16 +224,6 @@ FIELD_READ(manifest_read_labels)
     return manifest_read_list(f, j, read_label, at);
 }
 
-FIELD_READ(manifest_read_second)
-{
-    int i;
-    wend_status s = field_index(f, field, j, &i);
-
-    if (!s)
-        *(bool *)at = i == 1;
-    return s;
-}
-
 /* What only makes sense together. */
 static wend_status check_tool(struct fields *f, const struct json *j,
                               const struct tool_manifest *t)
@@ -282,54 +253,44 @@ static wend_status read_tool(struct fields *f, const struct json *j,
         NULL,
     };
     static const char *const outputs[] = {"text", "json", NULL};
-#define AT(member) offsetof(struct tool_manifest, member)
+#define AT(member) .offset = offsetof(struct tool_manifest, member)
     static const struct field rows[] = {
-        {"wend", field_version, 0, 0, 0, version},
-        {"name", manifest_read_tool_name, AT(name), 0, 0, NULL},
-        {"description", field_cstr, AT(description), 0, 0, NULL},
-        {"schema", manifest_read_schema, AT(schema), 0, 0, NULL},
-        {"command", manifest_read_command, AT(command), 0, 0, NULL},
-        {"verify", manifest_read_command, AT(verify), 0, 0, NULL},
-        {"class", field_index, AT(call_class), 0, 0, manifest_classes},
-        {"category", field_index, AT(category), 0, 0, categories},
-        {"labels", manifest_read_labels, AT(labels), 0, 0, NULL},
-        {"timeout", field_ms, AT(timeout_ms), 1, UINT32_MAX, NULL},
-        {"sandbox", manifest_read_sandbox, AT(sandbox_off), 0, 0, NULL},
-        {"secrets", manifest_read_secrets, AT(secrets), 0, 0, NULL},
-        {"output", manifest_read_second, AT(output_json), 0, 0, outputs},
-        {"subject", field_cstr, AT(subject), 0, 0, NULL},
-        {"cache", field_ms, AT(cache_ms), 1, UINT32_MAX, NULL},
-        {"per_minute", field_number, AT(per_minute), 1, PACE_MAX, NULL},
-        {"memory", field_bytes, AT(memory_bytes), BOUND_BYTES_MIN, 0, NULL},
-        {"disk", field_bytes, AT(disk_bytes), BOUND_BYTES_MIN, 0, NULL},
-        {"tasks", field_number, AT(tasks), 1, BOUND_TASKS_MAX, NULL},
+        {"wend", .read = field_version, .words = version, .needed = true},
+        {"name", manifest_read_tool_name, AT(name), .needed = true},
+        {"description", field_cstr, AT(description), .needed = true},
+        {"schema", manifest_read_schema, AT(schema)},
+        {"command", manifest_read_command, AT(command), .needed = true},
+        {"verify", manifest_read_command, AT(verify)},
+        {"class", field_index, AT(call_class), .words = manifest_classes},
+        {"category", field_index, AT(category), .words = categories},
+        {"labels", manifest_read_labels, AT(labels)},
+        {"timeout", field_ms, AT(timeout_ms), .min = 1, .max = UINT32_MAX},
+        {"sandbox", manifest_read_sandbox, AT(sandbox_off)},
+        {"secrets", manifest_read_secrets, AT(secrets)},
+        {"output", field_second, AT(output_json), .words = outputs},
+        {"subject", field_cstr, AT(subject)},
+        {"cache", field_ms, AT(cache_ms), .min = 1, .max = UINT32_MAX},
+        {"per_minute", field_number, AT(per_minute), .min = 1, .max = PACE_MAX},
+        {"memory", field_bytes, AT(memory_bytes), .min = BOUND_BYTES_MIN},
+        {"disk", field_bytes, AT(disk_bytes), .min = BOUND_BYTES_MIN},
+        {"tasks", field_number, AT(tasks), .min = 1, .max = BOUND_TASKS_MAX},
         {0},
     };
 #undef AT
-    static const char *const needed[] = {"name", "description", "command"};
     wend_status s = fields_read(f, j, rows, t);
 
-    if (s)
-        return s;
-    if (!json_get(j, "wend"))
-        return fields_missing(f, j, "wend: tool/1");
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (!json_get(j, needed[i]))
-            return fields_missing(f, j, needed[i]);
-    return check_tool(f, j, t);
+    return s ? s : check_tool(f, j, t);
 }
 
 wend_status tool_manifest_parse(wend_str text, struct arena *a,
                                 struct tool_manifest **out, wend_error *err)
 {
     struct fields f = {.arena = a, .err = err, .whole = "the file"};
-    wend_status s = fields_open(&f, text, MANIFEST_BYTES_MAX);
-    struct tool_manifest *t;
+    void *t;
+    wend_status s = file_begin(&f, text, MANIFEST_BYTES_MAX, sizeof **out, &t);
 
-    if (s)
-        return s;
-    t = arena_alloc(a, sizeof *t);
-    s = t ? read_tool(&f, f.root, t) : fail_nomem(f.err);
+    if (!s)
+        s = read_tool(&f, f.root, t);
     if (!s)
         *out = t;
     return s;

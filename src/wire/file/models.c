@@ -11,7 +11,7 @@
 #include "base/decimal.h"
 #include "base/fail.h"
 #include "base/limits.h"
-#include "wire/file/fields.h"
+#include "wire/file/file.h"
 
 /* ---- Values -------------------------------------------------------------- */
 
@@ -38,15 +38,15 @@ static FIELD_READ(read_usd)
 
 /* ---- Mappings ------------------------------------------------------------ */
 
-#define AT(member) offsetof(struct model, member)
+#define AT(member) .offset = offsetof(struct model, member)
 
 static FIELD_READ(read_price)
 {
     static const struct field rows[] = {
-        {"input", read_usd, AT(price.input), 0, 0, NULL},
-        {"cached", read_usd, AT(price.cached), 0, 0, NULL},
-        {"cache_write", read_usd, AT(price.cache_write), 0, 0, NULL},
-        {"output", read_usd, AT(price.output), 0, 0, NULL},
+        {"input", read_usd, AT(price.input), .needed = true},
+        {"cached", read_usd, AT(price.cached)},
+        {"cache_write", read_usd, AT(price.cache_write)},
+        {"output", read_usd, AT(price.output), .needed = true},
         {0},
     };
     struct model *m = at;
@@ -54,10 +54,6 @@ static FIELD_READ(read_price)
 
     if (s)
         return s;
-    if (!json_get(j, "input"))
-        return fields_missing(f, j, "input");
-    if (!json_get(j, "output"))
-        return fields_missing(f, j, "output");
     if (!json_get(j, "cached"))
         m->price.cached = m->price.input;
     m->price.known = true;
@@ -68,13 +64,13 @@ static wend_status read_model(struct fields *f, const struct json *j,
                               void *item)
 {
     static const struct field rows[] = {
-        {"name", read_name, AT(name), 0, 0, NULL},
-        {"window", field_number, AT(window), 1, MODEL_TOKENS_MAX, NULL},
-        {"output", field_number, AT(output), 1, MODEL_TOKENS_MAX, NULL},
-        {"price", read_price, 0, 0, 0, NULL},
-        {"concurrency", field_number, AT(concurrency), 1, MODEL_REQUESTS_MAX,
-         NULL},
-        {"tools", field_bool, AT(no_tools), 0, 0, NULL},
+        {"name", read_name, AT(name), .needed = true},
+        {"window", field_number, AT(window), .min = 1, .max = MODEL_TOKENS_MAX},
+        {"output", field_number, AT(output), .min = 1, .max = MODEL_TOKENS_MAX},
+        {"price", .read = read_price},
+        {"concurrency", field_number, AT(concurrency), .min = 1,
+         .max = MODEL_REQUESTS_MAX},
+        {"tools", field_bool, AT(no_tools)},
         {0},
     };
     struct model *m = item;
@@ -84,9 +80,7 @@ static wend_status read_model(struct fields *f, const struct json *j,
     m->no_tools = true; /* as tools, until all is read */
     s = fields_read(f, j, rows, m);
     m->no_tools = !m->no_tools;
-    if (s)
-        return s;
-    return m->name.ptr ? WEND_OK : fields_missing(f, j, "name");
+    return s;
 }
 #undef AT
 
@@ -94,14 +88,9 @@ static FIELD_READ(read_models)
 {
     struct models *models = at;
     void *list;
-    wend_status s;
+    wend_status s = fields_list(f, j, sizeof *models->list, MODELS_MAX,
+                                read_model, &list, &models->count);
 
-    if (j->count > MODELS_MAX)
-        return fail_at(f->err, WEND_E_LIMIT, j->line, j->column,
-                       "%u models; a file has at most %d", j->count,
-                       MODELS_MAX);
-    s = fields_list(f, j, sizeof *models->list, read_model, &list,
-                    &models->count);
     if (!s)
         models->list = list;
     return s;
@@ -112,17 +101,12 @@ static wend_status read_file(struct fields *f, const struct json *j,
 {
     static const char *const version[] = {"models/1", NULL};
     static const struct field rows[] = {
-        {"wend", field_version, 0, 0, 0, version},
-        {"models", read_models, 0, 0, 0, NULL},
+        {"wend", .read = field_version, .words = version, .needed = true},
+        {"models", .read = read_models, .needed = true},
         {0},
     };
-    wend_status s = fields_read(f, j, rows, out);
 
-    if (s)
-        return s;
-    if (!json_get(j, "wend"))
-        return fields_missing(f, j, "wend: models/1");
-    return json_get(j, "models") ? WEND_OK : fields_missing(f, j, "models");
+    return fields_read(f, j, rows, out);
 }
 
 /* ---- Public -------------------------------------------------------------- */
@@ -131,13 +115,12 @@ wend_status models_parse(wend_str text, struct arena *a, struct models **out,
                          wend_error *err)
 {
     struct fields f = {.arena = a, .err = err, .whole = "the file"};
-    wend_status s = fields_open(&f, text, MODELS_BYTES_MAX);
-    struct models *models;
+    void *models;
+    wend_status s =
+        file_begin(&f, text, MODELS_BYTES_MAX, sizeof **out, &models);
 
-    if (s)
-        return s;
-    models = arena_alloc(a, sizeof *models);
-    s = models ? read_file(&f, f.root, models) : fail_nomem(f.err);
+    if (!s)
+        s = read_file(&f, f.root, models);
     if (!s)
         *out = models;
     return s;

@@ -33,15 +33,16 @@ const char *const relic_kv_endpoints[RELIC_KV_ENDPOINTS] = {
 /* ---- Headers ------------------------------------------------------------- */
 
 static wend_status read_header(struct fields *f, const struct json *j,
-                               struct relic_header *h)
+                               void *item)
 {
+    struct relic_header *h = item;
     uint32_t line, column;
 
     fields_key(f, j, &line, &column);
     if (!header_name_ok(j->key) || header_is_ours(j->key))
         return fail_at(f->err, WEND_E_PARSE, line, column,
                        header_name_ok(j->key) ? "header '%.*s' cannot be set"
-                                              : "'%.*s' is no name of a header",
+                                              : "'%.*s' is not a header name",
                        (int)utf8_cut(j->key, FIELDS_QUOTED_MAX), j->key.ptr);
     h->name = arena_str(f->arena, j->key);
     if (!h->name.ptr)
@@ -52,20 +53,10 @@ static wend_status read_header(struct fields *f, const struct json *j,
 static FIELD_READ(read_headers)
 {
     struct relic_headers *out = at;
-    struct relic_header *list;
-    wend_status s = WEND_OK;
+    void *list = NULL;
+    wend_status s = fields_map(f, j, sizeof *out->list, RELIC_HEADERS_MAX,
+                               read_header, &list, &out->count);
 
-    if (j->kind != JSON_OBJECT)
-        return fields_wrong(f, j, "a mapping from names to values");
-    if (j->count > RELIC_HEADERS_MAX)
-        return fail_at(f->err, WEND_E_LIMIT, j->line, j->column,
-                       "%s has %u entries; at most %d", fields_where(f),
-                       j->count, RELIC_HEADERS_MAX);
-    list = arena_alloc(f->arena, ((size_t)j->count + 1) * sizeof *list);
-    if (!list)
-        return fail_nomem(f->err);
-    for (const struct json *e = j->first; e && !s; e = e->next)
-        s = read_header(f, e, &list[out->count++]);
     out->list = list;
     return s;
 }
@@ -90,28 +81,28 @@ static FIELD_READ(read_path)
     return relic_text_read(f, j, RELIC_TEXT_PATH, at);
 }
 
-#define AT(member) offsetof(struct relic_endpoint, member)
+#define AT(member) .offset = offsetof(struct relic_endpoint, member)
 
 static const char *const bodies[] = {"none", "json", NULL};
 static const char *const outputs[] = {"text", "json", NULL};
 
 static const struct field http_rows[] = {
-    {"method", field_index, AT(method), 0, 0, relic_methods},
-    {"path", read_path, AT(path), 0, 0, NULL},
-    {"headers", read_headers, AT(headers), 0, 0, NULL},
-    {"schema", manifest_read_schema, AT(schema), 0, 0, NULL},
-    {"class", field_index, AT(call_class), 0, 0, manifest_classes},
-    {"timeout", field_ms, AT(timeout_ms), 1, UINT32_MAX, NULL},
-    {"body", manifest_read_second, AT(body), 0, 0, bodies},
-    {"output", manifest_read_second, AT(output_json), 0, 0, outputs},
-    {"labels", manifest_read_labels, AT(labels), 0, 0, NULL},
+    {"method", field_index, AT(method), .words = relic_methods},
+    {"path", read_path, AT(path)},
+    {"headers", read_headers, AT(headers)},
+    {"schema", manifest_read_schema, AT(schema)},
+    {"class", field_index, AT(call_class), .words = manifest_classes},
+    {"timeout", field_ms, AT(timeout_ms), .min = 1, .max = UINT32_MAX},
+    {"body", field_second, AT(body), .words = bodies},
+    {"output", field_second, AT(output_json), .words = outputs},
+    {"labels", manifest_read_labels, AT(labels)},
     {0},
 };
 
 static const struct field mcp_rows[] = {
-    {"class", field_index, AT(call_class), 0, 0, manifest_classes},
-    {"timeout", field_ms, AT(timeout_ms), 1, UINT32_MAX, NULL},
-    {"labels", manifest_read_labels, AT(labels), 0, 0, NULL},
+    {"class", field_index, AT(call_class), .words = manifest_classes},
+    {"timeout", field_ms, AT(timeout_ms), .min = 1, .max = UINT32_MAX},
+    {"labels", manifest_read_labels, AT(labels)},
     {0},
 };
 
@@ -144,9 +135,10 @@ static wend_status fill_http(struct fields *f, const struct json *j,
 }
 
 static wend_status read_endpoint(struct fields *f, const struct json *j,
-                                 const struct relic_manifest *m,
-                                 struct relic_endpoint *e)
+                                 void *item)
 {
+    const struct relic_manifest *m = f->ctx;
+    struct relic_endpoint *e = item;
     wend_status s;
 
     fields_key(f, j, &e->line, &e->column);
@@ -167,27 +159,14 @@ static wend_status read_endpoint(struct fields *f, const struct json *j,
 static wend_status read_endpoints(struct fields *f, const struct json *j,
                                   struct relic_manifest *m)
 {
-    struct relic_endpoint *list;
-    wend_status s = WEND_OK;
-    size_t len;
+    void *list = NULL;
+    wend_status s;
 
     snprintf(f->where, sizeof f->where, "endpoints");
-    len = strlen(f->where);
-    if (j->kind != JSON_OBJECT || !j->count)
-        return fields_wrong(f, j, "a mapping from names to endpoints");
-    if (j->count > MANIFEST_LIST_MAX)
-        return fail_at(f->err, WEND_E_LIMIT, j->line, j->column,
-                       "endpoints has %u entries; at most %d", j->count,
-                       MANIFEST_LIST_MAX);
-    list = arena_alloc(f->arena, (size_t)j->count * sizeof *list);
-    if (!list)
-        return fail_nomem(f->err);
+    s = j->count ? fields_map(f, j, sizeof *m->endpoints, MANIFEST_LIST_MAX,
+                              read_endpoint, &list, &m->endpoints_count)
+                 : fields_wrong(f, j, "a mapping from names to endpoints");
     m->endpoints = list;
-    for (const struct json *e = j->first; e && !s; e = e->next) {
-        utf8_fmt(f->where + len, sizeof f->where - len, ".%.*s",
-                 (int)utf8_cut(e->key, FIELDS_QUOTED_MAX), e->key.ptr);
-        s = read_endpoint(f, e, m, &list[m->endpoints_count++]);
-    }
     f->where[0] = 0;
     return s;
 }
@@ -202,27 +181,27 @@ static FIELD_READ(read_later)
     return WEND_OK;
 }
 
-#define AT(member) offsetof(struct relic_manifest, member)
+#define AT(member) .offset = offsetof(struct relic_manifest, member)
 
 static const char *const version[] = {"relic/1", NULL};
 
 static const struct field rows[] = {
-    {"wend", field_version, 0, 0, 0, version},
-    {"name", field_cstr, AT(name), 0, 0, NULL},
-    {"kind", field_index, AT(kind), 0, 0, kinds},
-    {"ttl", field_ms, AT(ttl_ms), 0, 0, NULL},
-    {"base_url", manifest_read_url, AT(base_url), 0, 0, NULL},
-    {"headers", read_later, 0, 0, 0, NULL},
-    {"endpoints", read_later, 0, 0, 0, NULL},
-    {"secrets", manifest_read_secrets, AT(server.secrets), 0, 0, NULL},
-    {"timeout", field_ms, AT(server.timeout_ms), 1, UINT32_MAX, NULL},
-    {"start_timeout", field_ms, AT(server.start_timeout_ms), 1, UINT32_MAX,
-     NULL},
-    {"command", manifest_read_command, AT(server.command), 0, 0, NULL},
-    {"url", manifest_read_url, AT(server.url), 0, 0, NULL},
-    {"sandbox", manifest_read_sandbox, AT(server.sandbox_off), 0, 0, NULL},
-    {"network", manifest_read_switch, AT(server.network_on), 0, 0, NULL},
-    {"trust", manifest_read_switch, AT(server.trust), 0, 0, NULL},
+    {"wend", .read = field_version, .words = version, .needed = true},
+    {"name", field_cstr, AT(name), .needed = true},
+    {"kind", field_index, AT(kind), .words = kinds, .needed = true},
+    {"ttl", field_ms, AT(ttl_ms)},
+    {"base_url", manifest_read_url, AT(base_url)},
+    {"headers", .read = read_later},
+    {"endpoints", .read = read_later},
+    {"secrets", manifest_read_secrets, AT(server.secrets)},
+    {"timeout", field_ms, AT(server.timeout_ms), .min = 1, .max = UINT32_MAX},
+    {"start_timeout", field_ms, AT(server.start_timeout_ms), .min = 1,
+     .max = UINT32_MAX},
+    {"command", manifest_read_command, AT(server.command)},
+    {"url", manifest_read_url, AT(server.url)},
+    {"sandbox", manifest_read_sandbox, AT(server.sandbox_off)},
+    {"network", manifest_read_switch, AT(server.network_on)},
+    {"trust", manifest_read_switch, AT(server.trust)},
     {0},
 };
 
@@ -264,7 +243,7 @@ static wend_status check_keys(struct fields *f, int kind)
     return WEND_OK;
 }
 
-/* The path of the URL goes before those of the endpoints. */
+/* The path of the URL goes before the paths of the endpoints. */
 static wend_status read_base(struct fields *f, struct relic_manifest *m)
 {
     const struct json *j = json_get(f->root, "base_url");
@@ -278,11 +257,10 @@ static wend_status read_base(struct fields *f, struct relic_manifest *m)
         return fail_at(f->err, WEND_E_PARSE, j->line, j->column,
                        "base_url ends with its path; a query belongs to the "
                        "path of an endpoint");
+    snprintf(f->where, sizeof f->where, "base_url");
     if (url_parse(m->base_url, f->arena, &url, &why) != WEND_OK)
-        return why.status == WEND_E_NOMEM
-                   ? fail_nomem(f->err)
-                   : fail_at(f->err, WEND_E_PARSE, j->line, j->column,
-                             "base_url: %.300s", why.message);
+        return fields_because(f, j, &why);
+    f->where[0] = 0;
     while (m->base_url.ptr[m->base_url.len - 1] == '/')
         m->base_url.len--;
     m->base_url = arena_str(f->arena, m->base_url);
@@ -295,7 +273,6 @@ static wend_status read_http(struct fields *f, struct relic_manifest *m)
     const struct json *endpoints = json_get(f->root, "endpoints");
     wend_status s = read_base(f, m);
 
-    f->ctx = m; /* for the names of its secrets */
     snprintf(f->where, sizeof f->where, "headers");
     if (!s && headers)
         s = read_headers(f, NULL, headers, &m->headers);
@@ -310,28 +287,21 @@ static wend_status read_mcp(struct fields *f, struct relic_manifest *m)
 {
     const struct json *endpoints = json_get(f->root, "endpoints");
     const struct json *name = json_get(f->root, "name");
+    wend_status s;
 
     if (m->server.command.given == (m->server.url.ptr != NULL))
         return fail_at(f->err, WEND_E_PARSE, f->root->line, f->root->column,
                        "the relic needs either 'command' or 'url'");
-    if (!manifest_server_name_ok(m->name))
-        return fail_at(f->err, WEND_E_PARSE, name->line, name->column,
-                       "the name of a server must be 1 to 32 of A-Z a-z 0-9 "
-                       "_ -, without __ and no _ at its end, not '%.*s'",
-                       (int)utf8_cut(m->name, FIELDS_QUOTED_MAX), m->name.ptr);
+    s = manifest_server_name(f, m->name, name->line, name->column);
     m->server.name = m->name;
-    return endpoints ? read_endpoints(f, endpoints, m) : WEND_OK;
+    return s || !endpoints ? s : read_endpoints(f, endpoints, m);
 }
 
 static wend_status read_relic(struct fields *f, struct relic_manifest *m)
 {
-    static const char *const needed[] = {"wend", "name", "kind"};
     const struct json *name = json_get(f->root, "name");
     wend_status s = fields_read(f, f->root, rows, m);
 
-    for (size_t i = 0; !s && i < sizeof needed / sizeof *needed; i++)
-        if (!json_get(f->root, needed[i]))
-            s = fields_missing(f, f->root, needed[i]);
     if (!s)
         s = check_name(f, m->name, name->line, name->column, "a relic");
     if (!s)
@@ -347,10 +317,11 @@ wend_status relic_manifest_parse(wend_str text, struct arena *a,
                                  struct relic_manifest **out, wend_error *err)
 {
     struct fields f = {.arena = a, .err = err, .whole = "the relic"};
-    struct relic_manifest *m = arena_alloc(a, sizeof *m);
-    wend_status s =
-        m ? fields_open(&f, text, MANIFEST_BYTES_MAX) : fail_nomem(err);
+    struct relic_manifest *m;
+    void *room;
+    wend_status s = file_begin(&f, text, MANIFEST_BYTES_MAX, sizeof *m, &room);
 
+    f.ctx = m = s ? NULL : room;
     if (!s)
         s = read_relic(&f, m);
     if (!s) {
@@ -369,7 +340,7 @@ bool relic_has(const struct relic_manifest *m, wend_str endpoint,
 
     *near = STR_NONE;
     if (m->kind == RELIC_MCP && !m->endpoints_count)
-        return true; /* who knows is the server */
+        return true; /* only the server knows */
     for (size_t i = 0; i < m->endpoints_count; i++) {
         if (str_eq(m->endpoints[i].name, endpoint))
             return true;

@@ -3,6 +3,7 @@
  */
 #include "wire/file/relic_text.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -49,6 +50,7 @@ static bool is_secret(const struct reader *r, wend_str name)
 {
     const struct relic_manifest *m = r->f->ctx;
 
+    assert(m);
     for (size_t i = 0; i < m->server.secrets.count; i++)
         if (str_eq(m->server.secrets.list[i].text, name))
             return true;

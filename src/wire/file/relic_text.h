@@ -4,7 +4,7 @@
 #ifndef WIRE_RELIC_TEXT_H
 #define WIRE_RELIC_TEXT_H
 
-#include "wire/file/fields.h"
+#include "wire/file/file.h"
 #include "wire/file/relic.h"
 
 enum relic_text_kind { RELIC_TEXT_PATH, RELIC_TEXT_HEADER };
@@ -12,7 +12,7 @@ enum relic_text_kind { RELIC_TEXT_PATH, RELIC_TEXT_HEADER };
 /* Of a place; and of a relic and its endpoints, which must be shorter. */
 bool relic_name_ok(wend_str name);
 /* `${name}` is a place, `$$` a dollar. f->ctx is the relic, whose secrets are
- * known; the text that comes of it is one of its kind, whatever is put in. */
+ * known; with any values in its places the text stays valid for its kind. */
 wend_status relic_text_read(struct fields *f, const struct json *j,
                             enum relic_text_kind kind, struct relic_text *out);
 /* Says what the places need: for an endpoint whose file does not. */

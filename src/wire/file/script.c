@@ -5,13 +5,14 @@
  */
 #include "wire/file/script.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/code.h"
 #include "base/fail.h"
 #include "base/limits.h"
-#include "wire/file/fields.h"
+#include "wire/file/file.h"
 
 enum {
     CHUNK_DEFAULT = 4,
@@ -54,37 +55,33 @@ static FIELD_READ(read_purpose)
 
 static FIELD_READ(read_usage)
 {
-#define TOKENS(name)                                                       \
-    {                                                                      \
-#name, field_number, offsetof(wend_ev_usage, name), 0, TOKENS_MAX, \
-            NULL                                                           \
-    }
+#define AT(member) .offset = offsetof(wend_ev_usage, member), .max = TOKENS_MAX
     static const struct field rows[] = {
-        TOKENS(input), TOKENS(output), TOKENS(cached), TOKENS(reasoning), {0},
+        {"input", field_number, AT(input)},
+        {"output", field_number, AT(output)},
+        {"cached", field_number, AT(cached)},
+        {"reasoning", field_number, AT(reasoning)},
+        {0},
     };
-#undef TOKENS
+#undef AT
 
     return fields_read(f, j, rows, at);
 }
 
 static FIELD_READ(read_error)
 {
-#define AT(member) offsetof(struct script_error, member)
+#define AT(member) .offset = offsetof(struct script_error, member)
     static const struct field rows[] = {
-        {"code", field_word, AT(code), 0, 0, code_names},
-        {"message", field_text, AT(message), 0, 0, NULL},
-        {"after", field_number, AT(after), 0, REPEAT_MAX, NULL},
+        {"code", field_word, AT(code), .words = code_names, .needed = true},
+        {"message", field_text, AT(message)},
+        {"after", field_number, AT(after), .max = REPEAT_MAX},
         {0},
     };
 #undef AT
     struct script_error *e = at;
-    wend_status s;
 
     e->message = STR("scripted error");
-    s = fields_read(f, j, rows, e);
-    if (s)
-        return s;
-    return e->code.ptr ? WEND_OK : fields_missing(f, j, "code");
+    return fields_read(f, j, rows, e);
 }
 
 /* ---- Calls --------------------------------------------------------------- */
@@ -103,12 +100,12 @@ static FIELD_READ(read_args)
 
 static wend_status read_call(struct fields *f, const struct json *j, void *item)
 {
-#define AT(member) offsetof(struct call_draft, member)
+#define AT(member) .offset = offsetof(struct call_draft, member)
     static const struct field rows[] = {
-        {"id", field_name, AT(call.id), 0, 0, NULL},
-        {"name", field_name, AT(call.name), 0, 0, NULL},
-        {"args", read_args, AT(call.args), 0, 0, NULL},
-        {"args_text", field_text, AT(args_text), 0, 0, NULL},
+        {"id", field_name, AT(call.id)},
+        {"name", field_name, AT(call.name), .needed = true},
+        {"args", read_args, AT(call.args)},
+        {"args_text", field_text, AT(args_text)},
         {0},
     };
 #undef AT
@@ -117,8 +114,6 @@ static wend_status read_call(struct fields *f, const struct json *j, void *item)
 
     if (s)
         return s;
-    if (!d.call.name.ptr)
-        return fields_missing(f, j, "name");
     if (d.call.args.ptr && d.args_text.ptr)
         return fail_at(f->err, WEND_E_PARSE, j->line, j->column,
                        "%s has both 'args' and 'args_text'", fields_where(f));
@@ -134,8 +129,8 @@ static FIELD_READ(read_calls)
 {
     struct script_entry *e = at;
     void *list;
-    wend_status s =
-        fields_list(f, j, sizeof *e->calls, read_call, &list, &e->calls_count);
+    wend_status s = fields_list(f, j, sizeof *e->calls, SIZE_MAX, read_call,
+                                &list, &e->calls_count);
 
     if (!s)
         e->calls = list;
@@ -158,20 +153,20 @@ static wend_status read_entry(struct fields *f, const struct json *j,
         [WEND_PURPOSE_MEMORY] = "memory",
         NULL,
     };
-#define AT(member) offsetof(struct script_entry, member)
+#define AT(member) .offset = offsetof(struct script_entry, member)
     static const struct field rows[] = {
-        {"text", field_text, AT(text), 0, 0, NULL},
-        {"thinking", field_text, AT(thinking), 0, 0, NULL},
-        {"when", field_text, AT(when), 0, 0, NULL},
-        {"calls", read_calls, 0, 0, 0, NULL},
-        {"usage", read_usage, AT(usage), 0, 0, NULL},
-        {"chunk", field_number, AT(chunk), 1, CHUNK_MAX, NULL},
-        {"delay", field_ms, AT(delay_ms), 0, 0, NULL},
-        {"first_delay", field_ms, AT(first_delay_ms), 0, 0, NULL},
-        {"finish", field_word, AT(finish), 0, 0, finishes},
-        {"error", read_error, AT(error), 0, 0, NULL},
-        {"purpose", read_purpose, AT(purpose), 0, 0, purposes},
-        {"repeat", read_repeat, AT(repeat), 1, REPEAT_MAX, NULL},
+        {"text", field_text, AT(text)},
+        {"thinking", field_text, AT(thinking)},
+        {"when", field_text, AT(when)},
+        {"calls", .read = read_calls},
+        {"usage", read_usage, AT(usage)},
+        {"chunk", field_number, AT(chunk), .min = 1, .max = CHUNK_MAX},
+        {"delay", field_ms, AT(delay_ms)},
+        {"first_delay", field_ms, AT(first_delay_ms)},
+        {"finish", field_word, AT(finish), .words = finishes},
+        {"error", read_error, AT(error)},
+        {"purpose", read_purpose, AT(purpose), .words = purposes},
+        {"repeat", read_repeat, AT(repeat), .min = 1, .max = REPEAT_MAX},
         {0},
     };
 #undef AT
@@ -192,11 +187,8 @@ static FIELD_READ(read_turns)
     void *list;
     wend_status s;
 
-    if (j->count > SCRIPT_TURNS_MAX)
-        return fail_at(f->err, WEND_E_LIMIT, j->line, j->column,
-                       "%u turns; a script has at most %d", j->count,
-                       SCRIPT_TURNS_MAX);
-    s = fields_list(f, j, sizeof *entries, read_entry, &list, &script->count);
+    s = fields_list(f, j, sizeof *entries, SCRIPT_TURNS_MAX, read_entry, &list,
+                    &script->count);
     if (s)
         return s;
     repeats = arena_alloc(f->arena, (script->count + 1) * sizeof *repeats);
@@ -215,18 +207,14 @@ static wend_status read_script(struct fields *f, const struct json *j,
 {
     static const char *const version[] = {"script/1", NULL};
     static const struct field rows[] = {
-        {"wend", field_version, 0, 0, 0, version},
-        {"model", field_name, offsetof(struct script, model), 0, 0, NULL},
-        {"turns", read_turns, 0, 0, 0, NULL},
+        {"wend", .read = field_version, .words = version},
+        {"model", field_name, .offset = offsetof(struct script, model)},
+        {"turns", .read = read_turns, .needed = true},
         {0},
     };
-    wend_status s;
 
     out->model = STR("script");
-    s = fields_read(f, j, rows, out);
-    if (s)
-        return s;
-    return json_get(j, "turns") ? WEND_OK : fields_missing(f, j, "turns");
+    return fields_read(f, j, rows, out);
 }
 
 /* ---- Public -------------------------------------------------------------- */
@@ -235,13 +223,12 @@ wend_status script_parse(wend_str text, struct arena *a, struct script **out,
                          wend_error *err)
 {
     struct fields f = {.arena = a, .err = err, .whole = "the script"};
-    wend_status s = fields_open(&f, text, SCRIPT_BYTES_MAX);
-    struct script *script;
+    void *script;
+    wend_status s =
+        file_begin(&f, text, SCRIPT_BYTES_MAX, sizeof **out, &script);
 
-    if (s)
-        return s;
-    script = arena_alloc(a, sizeof *script);
-    s = script ? read_script(&f, f.root, script) : fail_nomem(f.err);
+    if (!s)
+        s = read_script(&f, f.root, script);
     if (!s)
         *out = script;
     return s;
@@ -256,6 +243,7 @@ static bool contains(wend_str text, wend_str part)
 int script_pick(const struct script *s, const uint32_t *used,
                 wend_purpose purpose, wend_str last_message)
 {
+    assert(s->count <= SCRIPT_TURNS_MAX);
     for (size_t i = 0; i < s->count; i++) {
         const struct script_entry *e = &s->entries[i];
 
@@ -277,19 +265,6 @@ wend_purpose script_purpose(const struct script *s, wend_purpose purpose)
     return WEND_PURPOSE_ANSWER;
 }
 
-/* As a JSON string without its quotes. */
-static void put_escaped(struct buf *out, wend_str s)
-{
-    size_t at = out->len;
-
-    json_put_str(out, s);
-    if (out->failed)
-        return;
-    out->len -= 2;
-    memmove(out->ptr + at, out->ptr + at + 1, out->len - at);
-    out->ptr[out->len] = 0;
-}
-
 void script_fill(struct buf *out, wend_str template_text, int64_t turn,
                  wend_str tool_result, bool as_json)
 {
@@ -306,7 +281,7 @@ void script_fill(struct buf *out, wend_str template_text, int64_t turn,
             taken = strlen("${turn}");
         } else if (str_starts(name, "${tool_result}") && tool_result.ptr) {
             if (as_json)
-                put_escaped(out, tool_result);
+                json_put_inside(out, tool_result);
             else
                 buf_str(out, tool_result);
             taken = strlen("${tool_result}");

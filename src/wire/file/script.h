@@ -51,8 +51,8 @@ wend_status script_parse(wend_str text, struct arena *a, struct script **out,
 int script_pick(const struct script *s, const uint32_t *used,
                 wend_purpose purpose, wend_str last_message);
 
-/* Whose entries answer such a call: a script without any for plans answers
- * who writes plans as anybody. */
+/* The purpose whose entries answer a call: a script without entries for plans
+ * answers a planner with its answers. */
 wend_purpose script_purpose(const struct script *s, wend_purpose purpose);
 
 /* Appends a template with ${turn} (and ${tool_result} if not absent)

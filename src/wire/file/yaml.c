@@ -24,6 +24,7 @@ struct member {
 struct frame {
     struct json *node;
     struct json **tail; /* where the next child is linked */
+    struct json_keys keys;
 };
 
 struct reader {
@@ -59,7 +60,7 @@ static size_t digits_at(wend_str s, size_t i)
     return n;
 }
 
-/* Length of an exponent at i; 0 if there is none or it is broken. */
+/* Length of the exponent at i; 0: none, or invalid. */
 static size_t exponent_at(wend_str s, size_t i)
 {
     size_t sign, digits;
@@ -192,80 +193,6 @@ static wend_status resolve(struct reader *r, struct json *j, wend_str s,
     return j->text.ptr ? WEND_OK : fail_nomem(r->err);
 }
 
-/* ---- Duplicate keys ------------------------------------------------------ */
-
-static int key_order(const struct member *a, const struct member *b)
-{
-    return str_order(a->value.key, b->value.key);
-}
-
-static void merge(struct member **to, struct member **from, size_t low,
-                  size_t middle, size_t high)
-{
-    size_t a = low, b = middle;
-
-    for (size_t i = low; i < high; i++)
-        if (a < middle && (b == high || key_order(from[a], from[b]) <= 0))
-            to[i] = from[a++];
-        else
-            to[i] = from[b++];
-}
-
-/* Stable, and n log n whatever the input; returns which of the two arrays
- * holds the result. */
-static struct member **sort(struct member **list, struct member **spare,
-                            size_t n)
-{
-    struct member **swap;
-
-    for (size_t width = 1; width < n; width *= 2) {
-        for (size_t low = 0; low < n; low += 2 * width) {
-            size_t middle = n - low < width ? n : low + width;
-            size_t high = n - middle < width ? n : middle + width;
-
-            merge(spare, list, low, middle, high);
-        }
-        swap = list;
-        list = spare;
-        spare = swap;
-    }
-    return list;
-}
-
-static bool earlier(const struct member *a, const struct member *b)
-{
-    if (a->key_line != b->key_line)
-        return a->key_line < b->key_line;
-    return a->key_column < b->key_column;
-}
-
-static wend_status check_keys(struct reader *r, const struct json *mapping)
-{
-    const struct mem *mem = r->arena->mem;
-    struct member **list, **sorted, *found = NULL;
-    size_t n = 0;
-
-    if (mapping->count < 2)
-        return WEND_OK;
-    list = mem_alloc(mem, 2 * (size_t)mapping->count * sizeof *list);
-    if (!list)
-        return fail_nomem(r->err);
-    for (struct json *j = mapping->first; j; j = j->next)
-        list[n++] = (struct member *)j;
-    sorted = sort(list, list + n, n);
-    for (size_t i = 1; i < n; i++)
-        if (!key_order(sorted[i - 1], sorted[i]) &&
-            (!found || earlier(sorted[i], found)))
-            found = sorted[i];
-    mem_free(mem, list);
-    if (!found)
-        return WEND_OK;
-    return fail_at(r->err, WEND_E_PARSE, found->key_line, found->key_column,
-                   "duplicate key '%.*s'",
-                   (int)utf8_cut(found->value.key, QUOTED_MAX),
-                   found->value.key.ptr);
-}
-
 /* ---- Events -------------------------------------------------------------- */
 
 static bool wants_key(const struct reader *r)
@@ -315,6 +242,22 @@ static wend_status plain_node(struct reader *r, const yaml_event_t *e,
     return WEND_OK;
 }
 
+static wend_status on_key(struct reader *r, const yaml_event_t *e, wend_str s)
+{
+    struct frame *f = &r->stack[r->depth - 1];
+
+    r->key = arena_str(r->arena, s);
+    r->key_mark = e->start_mark;
+    r->has_key = true;
+    if (r->key.ptr && json_keys_new(&f->keys, f->node, r->key, r->arena))
+        return WEND_OK;
+    return r->arena->failed
+               ? fail_nomem(r->err)
+               : fail_at(r->err, WEND_E_PARSE, from_one(e->start_mark.line),
+                         from_one(e->start_mark.column), "duplicate key '%.*s'",
+                         (int)utf8_cut(r->key, QUOTED_MAX), r->key.ptr);
+}
+
 static wend_status on_scalar(struct reader *r, const yaml_event_t *e)
 {
     wend_str s = {(const char *)e->data.scalar.value, e->data.scalar.length};
@@ -324,12 +267,8 @@ static wend_status on_scalar(struct reader *r, const yaml_event_t *e)
     st = plain_node(r, e, e->data.scalar.anchor, e->data.scalar.tag);
     if (st)
         return st;
-    if (wants_key(r)) {
-        r->key = arena_str(r->arena, s);
-        r->key_mark = e->start_mark;
-        r->has_key = true;
-        return r->key.ptr ? WEND_OK : fail_nomem(r->err);
-    }
+    if (wants_key(r))
+        return on_key(r, e, s);
     j = add(r, JSON_STRING, e->start_mark);
     if (!j)
         return WEND_E_NOMEM;
@@ -361,17 +300,8 @@ static wend_status on_open(struct reader *r, const yaml_event_t *e,
     j = add(r, kind, e->start_mark);
     if (!j)
         return WEND_E_NOMEM;
-    r->stack[r->depth].node = j;
-    r->stack[r->depth].tail = &j->first;
-    r->depth++;
+    r->stack[r->depth++] = (struct frame){.node = j, .tail = &j->first};
     return WEND_OK;
-}
-
-static wend_status on_close(struct reader *r)
-{
-    const struct json *j = r->stack[--r->depth].node;
-
-    return j->kind == JSON_OBJECT ? check_keys(r, j) : WEND_OK;
 }
 
 static wend_status on_document(struct reader *r, const yaml_event_t *e)
@@ -391,7 +321,7 @@ static wend_status on_event(struct reader *r, const yaml_event_t *e)
     case YAML_SEQUENCE_START_EVENT: return on_open(r, e, JSON_ARRAY);
     case YAML_MAPPING_START_EVENT: return on_open(r, e, JSON_OBJECT);
     case YAML_SEQUENCE_END_EVENT:
-    case YAML_MAPPING_END_EVENT: return on_close(r);
+    case YAML_MAPPING_END_EVENT: r->depth--; return WEND_OK;
     case YAML_STREAM_END_EVENT:
         if (!r->root)
             return refuse(r, e->start_mark, "the document is empty");

@@ -142,13 +142,6 @@ bool mcp_param_text(const struct mcp_param *p, const struct json *args,
 
 /* ---- Values -------------------------------------------------------------- */
 
-static bool ends_with(wend_str s, const char *tail)
-{
-    size_t len = strlen(tail);
-
-    return s.len >= len && !memcmp(s.ptr + s.len - len, tail, len);
-}
-
 static bool is_plain(wend_str s)
 {
     if (!s.len || s.ptr[0] == ' ' || s.ptr[s.len - 1] == ' ')
@@ -156,7 +149,7 @@ static bool is_plain(wend_str s)
     for (size_t i = 0; i < s.len; i++)
         if (s.ptr[i] < 0x20 || s.ptr[i] > 0x7e)
             return false;
-    return !(str_starts(s, ENCODED_HEAD) && ends_with(s, ENCODED_TAIL));
+    return !(str_starts(s, ENCODED_HEAD) && str_ends(s, ENCODED_TAIL));
 }
 
 static void put_base64(struct buf *b, wend_str s)

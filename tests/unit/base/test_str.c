@@ -31,6 +31,33 @@ static void test_compare(void)
     tap_is_i64(str_index(STR("a"), names, 4), -1, "a prefix is no name");
 }
 
+static void test_take(void)
+{
+    static const struct {
+        const char *why, *text, *lines; /* each line ends with | */
+    } rows[] = {
+        {"no line", "", ""},
+        {"one without an end", "a", "a|"},
+        {"one with an end", "a\n", "a|"},
+        {"empty ones count", "\n\nb", "||b|"},
+    };
+    struct mem m = {0};
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        wend_str rest = str_of(rows[i].text), line;
+        struct buf b = {.mem = &m};
+
+        while (str_line(&rest, &line)) {
+            buf_str(&b, line);
+            buf_char(&b, '|');
+        }
+        tap_is_str(buf_view(&b), rows[i].lines, "lines: %s", rows[i].why);
+        buf_free(&b);
+    }
+    tap_ok(str_ends(STR("a.yaml"), ".yaml"), "ends with it");
+    tap_ok(!str_ends(STR("yaml"), ".yaml"), "shorter than the suffix");
+}
+
 static void test_near(void)
 {
     static const struct {
@@ -267,6 +294,7 @@ int main(void)
            "wend_str_of: NULL is absent");
     tap_is_str(wend_str_of("ab"), "ab", "wend_str_of: a C string");
     test_compare();
+    test_take();
     test_near();
     test_nearest();
     test_order();

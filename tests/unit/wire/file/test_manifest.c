@@ -300,7 +300,7 @@ static const struct refusal agents_refused[] = {
     {"too many hits", TOP "retrieval: {top: 51}", 2, 18,
      "retrieval.top must be a whole number from 1 to 50, not 51"},
     {"servers as a list", TOP "mcp: [a]", 2, 6,
-     "mcp must be a mapping from names to servers, not a list"},
+     "mcp must be a mapping from names, not a list"},
     {"a server of neither kind", TOP "mcp: {a: {timeout: 1s}}", 2, 10,
      "mcp.a needs either 'command' or 'url'"},
     {"a server of both kinds", TOP "mcp: {a: {command: [b], url: http://c}}", 2,

@@ -126,7 +126,7 @@ static const struct {
     unsigned line, column;
     const char *message;
 } refused[] = {
-    {"name: a\nkind: kv\n", 1, 1, "needs 'wend'"},
+    {"name: a\nkind: kv\n", 1, 1, "needs 'wend: relic/1'"},
     {"wend: relic/1\nkind: kv\n", 1, 1, "needs 'name'"},
     {"wend: relic/1\nname: a\n", 1, 1, "needs 'kind'"},
     {"wend: relic/2\nname: a\nkind: kv\n", 1, 7, "relic/1"},
@@ -162,7 +162,8 @@ static const struct {
     {HTTP "  e: {path: /, class: safe}\n", 7, 23, "class"},
     {HTTP "  e: {path: /, headers: {Host: a}}\n", 7, 26,
      "header 'Host' cannot be set"},
-    {HTTP "  e: {path: /, headers: {\"a b\": a}}\n", 7, 26, "'a b' is no name"},
+    {HTTP "  e: {path: /, headers: {\"a b\": a}}\n", 7, 26,
+     "'a b' is not a header name"},
     {HTTP "  e: {path: /, headers: {A: \"a\\nB: c\"}}\n", 7, 30,
      "no line breaks"},
     {HTTP "  e: {path: /, headers: [A]}\n", 7, 25, "a mapping from names"},

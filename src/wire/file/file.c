@@ -1,7 +1,7 @@
 /*
- * fields.c - the text of a file that people write, opened for base/fields.h.
+ * file.c - the text of a file that people write, opened for base/fields.h.
  */
-#include "wire/file/fields.h"
+#include "wire/file/file.h"
 
 #include "base/fail.h"
 #include "wire/file/yaml.h"
@@ -18,7 +18,7 @@ static void key_at_json(const struct fields *f, const struct json *member,
     yaml_key(&(struct yaml){f->root, f->text}, member, line, column);
 }
 
-wend_status fields_open(struct fields *f, wend_str text, size_t bytes_max)
+wend_status file_open(struct fields *f, wend_str text, size_t bytes_max)
 {
     struct yaml y;
 
@@ -33,4 +33,15 @@ wend_status fields_open(struct fields *f, wend_str text, size_t bytes_max)
     f->text = y.json.ptr ? y.json : text;
     f->key_at = y.json.ptr ? key_at_json : key_at;
     return WEND_OK;
+}
+
+wend_status file_begin(struct fields *f, wend_str text, size_t bytes_max,
+                       size_t size, void **out)
+{
+    wend_status s = file_open(f, text, bytes_max);
+
+    if (s)
+        return s;
+    *out = arena_alloc(f->arena, size);
+    return *out ? WEND_OK : fail_nomem(f->err);
 }
