@@ -65,7 +65,7 @@
              "trust the store even if it was created elsewhere")
 /* For commands that stream a run; the last rows. */
 #define ROWS_TALK                                                             \
-    ROW_QUIET("print only the answer"),                                       \
+    ROW_QUIET("print only the text of the model"),                            \
     ROW_VERBOSE("print details to standard error"),                           \
     ROWS_END
 
