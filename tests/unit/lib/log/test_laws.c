@@ -362,10 +362,30 @@ static void check_misuse(void)
     wend_laws_free(NULL);
 }
 
+/* A type without a row in the table of laws could come anywhere. */
+static void check_each_type(void)
+{
+    for (int t = 1; t < WEND_EVENT_TYPES; t++) {
+        bool delta = is_delta((wend_event_type)t), first = t == WEND_RUN_START;
+        wend_event ev = {.type = (wend_event_type)t, .run = STR("r")};
+        wend_error err = {0};
+        wend_laws *laws = NULL;
+
+        ev.seq = !delta;
+        ev.n = delta;
+        wend_laws_new(&laws);
+        tap_ok((wend_laws_add(laws, &ev, &err) == WEND_OK) == first,
+               "%s as the first event: %s", wend_event_name(ev.type),
+               first ? "is lawful" : err.message);
+        wend_laws_free(laws);
+    }
+}
+
 int main(void)
 {
     for (size_t i = 0; i < tap_count(rows); i++)
         check_row(&rows[i]);
+    check_each_type();
     check_misuse();
     return tap_done();
 }
