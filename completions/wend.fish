@@ -40,7 +40,7 @@ end
 
 function __wend_complete_command -a wend name cur
     set -l help ($wend $name --help 2>/dev/null)
-    set -l usage " "(string match -r '^usage: .*' $help | string replace -ra '[][]' '')" "
+    set -l usage " "(string match -r -- '^usage: .*' $help | string replace -ra '[][]' '')" "
 
     string replace -rf '^ +(?:-., )?(--[a-z0-9-]+)(?: \S+)?(?: +(.*))?$' '$1\t$2' -- $help
     switch $usage
@@ -51,7 +51,7 @@ function __wend_complete_command -a wend name cur
         case '* FILE *'
             string match -q -- '-*' $cur; or __fish_complete_path $cur
     end
-    string match -ra '[a-z]+(?:\|[a-z]+)+' $usage | string split '|'
+    string match -ra -- '[a-z]+(?:\|[a-z]+)+' $usage | string split '|'
 end
 
 complete -c wend -f -a '(__wend_complete)'

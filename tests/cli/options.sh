@@ -59,15 +59,15 @@ for command in $commands; do
             sed -n '/^\.It /s/ Fl -/ --/gp'
             echo --help; } | options)" "$wanted"
     for shell in $shells; do
-        is "$shell: $command" "$(complete_$shell "wend $command --" | options)" \
-            "$wanted"
+        is "$shell: $command" "$(complete_$shell "wend $command --" \
+            2>>"$work/complaints" | options)" "$wanted"
     done
 done
 
 # What completes besides options; files that are there are left out.
 while IFS='|' read -r line wanted; do
     for shell in $shells; do
-        is "$shell: '$line'" "$(complete_$shell "$line" | cut -f 1 |
+        is "$shell: '$line'" "$(complete_$shell "$line" 2>>"$work/complaints" | cut -f 1 |
             grep -xE '[a-z_]+' | line_of)" "$wanted"
     done
 done <<ROWS
@@ -78,4 +78,5 @@ wend run --events |agio cortex loom native
 wend run -t |$tools
 wend tools |$tools
 ROWS
+is "completions complain about nothing" "$(cat "$work/complaints")" ""
 finish
