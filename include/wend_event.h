@@ -57,7 +57,8 @@
     X(METRICS, metrics, wend_ev_metrics, KEPT)                         \
     X(PROGRESS, progress, wend_ev_progress, KEPT)                      \
     X(WARNING, warning, wend_ev_warning, KEPT)                         \
-    X(ERROR, error, wend_ev_error, KEPT)
+    X(ERROR, error, wend_ev_error, KEPT)                               \
+    /* new types come last: the numbers are part of the ABI */
 
 /* clang-format off */
 typedef enum wend_event_type {

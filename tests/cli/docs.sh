@@ -45,9 +45,10 @@ named_files() { # FILE
 }
 
 for f in README.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md STYLE.md \
-    docs/internals/*.md $(find src -name README.md | sort); do
+    docs/internals/*.md docs/guide/*.md $(find src -name README.md | sort); do
     missing=$(named_files "$f" 2>/dev/null | sort -u | while read -r name; do
         case $name in build/* | *NAME*) continue ;; esac
+        [[ $(tr '\n' ' ' <"$f") != *"New file \`"?(src/)"$name\`:"* ]] || continue
         [ -e "$name" ] || [ -e "src/$name" ] || [ -e "src/$name.c" ] ||
             [ -e "src/$name.h" ] || echo "$name"
     done)
