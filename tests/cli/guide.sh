@@ -7,8 +7,9 @@ top=$(realpath "$test_dir/../..")
 library=$top/build/release/libwend.so
 
 if [ ! -e "$library" ]; then
-    echo "1..0 # SKIP $library is not built"
-    exit 0
+    echo "not ok 1 - $library is built"
+    echo "$0: build $library first, or run 'make test'" >&2
+    exit 1
 fi
 unset WEND_STORE OPENAI_API_KEY http_proxy https_proxy all_proxy
 
