@@ -104,6 +104,20 @@ lists wend_agent.h \
 lists README.md "$(part README.md 'built in (\([^)]*\))')"
 lists "wend(1)" "$(part docs/man/wend.1 'The built-in tools are \([^.]*\)\.')"
 
+# A provider is more than its codec.
+for name in $(sed -n '/define CODECS/,/^$/s/^    X(\([a-z]*\)).*/\1/p' \
+    src/wire/model/model.h); do
+    missing=$(for f in "tests/unit/wire/model/test_$name.c" \
+        "tests/golden/$name" "tests/fuzz/fuzz_$name.c"; do
+        [ -e "$f" ] || echo "$f"
+    done
+    grep -qx "\.Cm $name\( ,\)\?" docs/man/wend.1 || echo "wend(1)"
+    part include/wend_agent.h 'one of the providers \(.*\) or "script:FILE"' |
+        grep -qw "$name" || echo "wend_agent.h")
+    [ -z "$missing" ]
+    check "$name has tests and is in the documents${missing:+: not $missing}"
+done
+
 # wend-events(7) marks the types that nothing writes.
 reserved=$(tools/event-doc | awk '/^\.Ss/ { name = $2 } /^Reserved:/ {
     print name }' | tr '\n' ' ')

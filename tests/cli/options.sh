@@ -54,6 +54,9 @@ done
 for command in $commands; do
     wanted=$("$WEND" "$command" --help | sed -n 's/^ *\(-.*\)/\1/p' |
         sed 's/   .*//' | options)
+    sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESC/s/^\.Cm //p' "$top/docs/man/wend.1" |
+        grep -qw "$command"
+    ok "wend(1): $command is in the synopsis"
     is "wend(1): $command" "$(
         { sed -n "/^\.Ss $command\$/,/^\.S[sh] /p" "$top/docs/man/wend.1" |
             sed -n '/^\.It /s/ Fl -/ --/gp'

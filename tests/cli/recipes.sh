@@ -16,7 +16,8 @@ else
 fi | (cd "$top" && tar cf - --null --ignore-failed-read -T -) |
     tar xf - -C "$work/tree"
 
-export EXTRA_CFLAGS='-O0 -g0' MAKEFLAGS="-j$(nproc)"
+# wend_agent.h gets only words in comments: no reason to compile all again.
+export EXTRA_CFLAGS='-O0 -g0' MAKEFLAGS="-j$(nproc) -o include/wend_agent.h"
 follow "$top/CONTRIBUTING.md" "$work/tree"
 cd "$work" || exit 2
 finish
