@@ -25,16 +25,16 @@ enum {
     REFOLD_EVERY = 40,   /* steps: the whole log from its first byte */
     PROBE_PERMILLE = 60, /* of the steps, cancel in a side history */
     FORKS_MAX = 4,       /* of a seed, one of the other */
-    PLAN_EVERY = 4       /* one seed in so many is a plan */
+    PLAN_EVERY = 4       /* each n-th seed is a plan */
 };
 
 /* A question that a rule of meanwhile answers, when a process goes on; a plan
  * whose process dies while it is paused; a fork of one between the end of a
  * child and that of its action; a limit that a step meets behind an action
  * that it has started; a fork between the warning about an answer and the
- * request to repair it; a plan that fails fast while somebody is asked about
+ * request to repair it; a plan that fails fast while approval is asked for
  * what was cut off; a fork that may run fewer calls at once; one that is given
- * the result of a call that somebody is asked about; a decision against an
+ * the result of a call that waits for approval; a decision against an
  * action that is ready; a cancel in a fork that asks about an action whose
  * attempt is closed; a plan that fails fast while it is paused and resumed; a
  * call that starts before one that brings a label, in one step. */

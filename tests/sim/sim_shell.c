@@ -32,7 +32,7 @@ enum {
 /* A fork that makes the open call of its parent, which was stopped; no memory
  * for a run when the store has failed; a question about an action that was
  * cut off; a store that fails just before a resume; a call that times out when
- * its tool has let go of it. */
+ * its tool has released it. */
 const uint64_t old_seeds[] = {3278,  4529,  4801,  12977, 16051, 609,
                               1591,  10675, 2357,  14170, 18347, 23621,
                               29898, 28959, 37211, 0};
@@ -83,7 +83,7 @@ static void make_mood(struct sim *s, enum mode mode)
     m->net_piece = 1 + chance_pick(&s->chance, waits);
     m->programs = some(s, 500, 700);
     m->plans = some(s, 400, 700);
-    m->kids = some(s, 300, 200);
+    m->children = some(s, 300, 200);
     m->planners = some(s, 300, 300);
     m->hooks = chance_of(&s->chance, 300);
     m->abrupt = chance_of(&s->chance, 100);
@@ -93,7 +93,8 @@ static void make_mood(struct sim *s, enum mode mode)
         m->steps *= 4;
     if (m->flood) {
         m->commit_ms_max = 2000;
-        m->wired = m->plans = m->planners = m->kids = 0; /* a script floods */
+        m->wired = m->plans = m->planners = m->children =
+            0; /* a script floods */
     } else {
         m->crash = some(s, 300, 30);
         m->reboot = some(s, 200, 15);
@@ -247,7 +248,7 @@ static bool is_excused(const struct sim *s, const struct reader *r)
     return known_failed(s, r->of) || (s->fault.hit && !r->owner);
 }
 
-/* Whoever has not yet read to the end does so; nobody waits for nothing. */
+/* Readers that are not at the end read on; none may wait for nothing. */
 static bool all_read(struct sim *s)
 {
     bool all = true;
@@ -278,7 +279,7 @@ static void drain(struct sim *s)
         over = all_over(s);
         if (over && all_read(s))
             return;
-        goes_on |= over && advance(s); /* somebody may wait now */
+        goes_on |= over && advance(s); /* a reader may wait now */
     }
     if (s->broken_count || s->store.failed)
         return;
@@ -321,7 +322,7 @@ static void sim_run(struct sim *s)
     check_commits(s);
 }
 
-/* ---- Letting go of everything -------------------------------------------- */
+/* ---- Releasing everything ------------------------------------------------ */
 
 static void check_logs(struct sim *s)
 {

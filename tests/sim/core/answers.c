@@ -155,7 +155,7 @@ const struct reply *spoken(struct sim *s)
     return r;
 }
 
-/* One in three is in the cache; or somebody has to begin. */
+/* One in three is in the cache; or it has to begin. */
 static void answer_cached(struct sim *s, struct input *in)
 {
     in->done.cached = chance_of(&s->chance, 300);

@@ -60,7 +60,7 @@ uint32_t book_running(const struct book *b)
     return n;
 }
 
-/* Those that somebody runs. */
+/* Those that run. */
 uint32_t book_live(const struct book *b)
 {
     uint32_t n = 0;
@@ -70,7 +70,7 @@ uint32_t book_live(const struct book *b)
     return n;
 }
 
-/* Calls and actions that somebody has to end. */
+/* Calls and actions that are under way. */
 uint32_t book_busy(const struct book *b)
 {
     return book_running(b) + acts_running(&b->plan);
@@ -203,7 +203,7 @@ static void book_turn_end(struct book *b)
     b->turn_open = false;
 }
 
-/* Nobody runs what was open, and nobody hears what was asked. */
+/* What was open does not run, and what was asked is not heard. */
 static void book_lose(struct book *b)
 {
     for (uint32_t i = 0; i < b->calls_count; i++) {
@@ -218,7 +218,7 @@ static void book_lose(struct book *b)
     }
 }
 
-/* What is its own: the clock, and nobody has stopped or paused it. */
+/* What is its own: the clock; it is neither stopped nor paused. */
 static void book_fork(struct book *b, const wend_event *ev)
 {
     book_lose(b);
@@ -310,7 +310,7 @@ static void book_approval(struct book *b, const wend_event *ev)
 struct book_call *book_parent(struct book *b, wend_str run)
 {
     for (uint32_t i = 0; i < b->calls_count; i++)
-        if (b->calls[i].child && str_is(run, b->calls[i].kid))
+        if (b->calls[i].child && str_is(run, b->calls[i].child_id))
             return &b->calls[i];
     return NULL;
 }
@@ -325,7 +325,7 @@ static void book_child(struct book *b, const wend_event *ev)
     if (c)
         c->child = starts;
     if (c && starts)
-        book_id(c->kid, ev->u.child_start.run);
+        book_id(c->child_id, ev->u.child_start.run);
     if (starts || (!c && !act_parent(&b->plan, ev->u.child_end.run)))
         return;
     b->sum.tokens_in += m->tokens_in;

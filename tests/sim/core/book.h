@@ -20,16 +20,16 @@ struct book_call {
     const struct tool *tool; /* NULL: unknown */
     bool listed;             /* in model_end.calls */
     bool started, ended, asked, answered, yes;
-    bool unheard;   /* whoever was asked is gone: it is asked again, or the
+    bool unheard;   /* its question is lost: it is asked again, or the
                        rules say yes by now */
     bool ran, told; /* FX_RUN_CALL, FX_STOP_CALL were seen */
     bool fresh;     /* started in this step */
-    bool lost;      /* whoever ran it is gone */
+    bool lost;      /* its process is gone */
     bool closed;    /* ... and its attempt has ended as superseded */
     bool doubted;   /* it may not run again: it begins only to end */
     bool again;     /* it began once more after that */
     bool child;     /* a run of its own is at it */
-    char kid[BOOK_ID];
+    char child_id[BOOK_ID];
     int64_t attempt;
     uint64_t output;
 };

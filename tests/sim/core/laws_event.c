@@ -382,7 +382,7 @@ static void law_run_end(struct sim *s, const wend_event *ev, const char *name)
 }
 
 /* Read and idempotent calls run again; an unsafe one only if the policy or
- * a person says so, and else its end says that nobody knows. A fork may begin
+ * a person says so, and else its end says that it is unknown. A fork may begin
  * at the end of a superseded attempt: then there is one more bracket around
  * that end, see law_effects. */
 static void law_lost(struct sim *s, const wend_event *ev, const char *name)

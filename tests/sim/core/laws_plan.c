@@ -99,9 +99,9 @@ static void law_deps(struct sim *s, const wend_event *ev, const char *name)
     const struct plan_book *b = &s->book.plan;
     int i = ev->type == WEND_ACTION_START
                 ? act_index(b, ev->u.action_start.action)
-                : NOBODY;
+                : NO_ACTION;
 
-    if (i == NOBODY || b->a[i].started)
+    if (i == NO_ACTION || b->a[i].started)
         return;
     if (act_waits_for(b, i))
         broken(s, name, "a%d starts: %s", i, act_waits_for(b, i));
@@ -118,10 +118,10 @@ static void law_skipped(struct sim *s, const wend_event *ev, const char *name)
                                        "not_chosen"};
     const struct plan_book *b = &s->book.plan;
     const wend_ev_action_end *e = &ev->u.action_end;
-    int i = ev->type == WEND_ACTION_END ? act_index(b, e->action) : NOBODY;
+    int i = ev->type == WEND_ACTION_END ? act_index(b, e->action) : NO_ACTION;
     bool ok;
 
-    if (i == NOBODY || e->outcome != WEND_OUTCOME_SKIPPED)
+    if (i == NO_ACTION || e->outcome != WEND_OUTCOME_SKIPPED)
         return;
     ok = str_is(e->reason, "condition")   ? b->made->a[i].never
          : str_is(e->reason, "fail_fast") ? plan_stops(b)
@@ -138,10 +138,10 @@ static void law_caps(struct sim *s, const wend_event *ev, const char *name)
     const struct plan_book *b = &s->book.plan;
     int i = ev->type == WEND_ACTION_START
                 ? act_index(b, ev->u.action_start.action)
-                : NOBODY;
+                : NO_ACTION;
     uint32_t running = acts_running(b);
 
-    if (i == NOBODY || b->a[i].started)
+    if (i == NO_ACTION || b->a[i].started)
         return;
     if (acts_hold(b))
         broken(s, name, "a%d starts beside one that is sync", i);
@@ -162,8 +162,8 @@ static void law_act_lost(struct sim *s, const wend_event *ev, const char *name)
     int i =
         ev->type == WEND_ACTION_START ? act_index(b, ev->u.action_start.action)
         : ev->type == WEND_ACTION_END ? act_index(b, ev->u.action_end.action)
-                                      : NOBODY;
-    struct book_action *a = i == NOBODY ? NULL : &b->a[i];
+                                      : NO_ACTION;
+    struct book_action *a = i == NO_ACTION ? NULL : &b->a[i];
     bool unsafe, twice;
 
     if (!a || !a->lost) {
@@ -205,11 +205,11 @@ static bool is_superseded(const wend_event *ev)
 static void law_act_child(struct sim *s, const wend_event *ev, const char *name)
 {
     struct plan_book *b = &s->book.plan;
-    int i = NOBODY;
+    int i = NO_ACTION;
 
     if (ev->type == WEND_CHILD_START) {
         i = act_index(b, ev->u.child_start.action);
-        if (i == NOBODY || !act_runs(&b->a[i]) || b->a[i].child ||
+        if (i == NO_ACTION || !act_runs(&b->a[i]) || b->a[i].child ||
             !is_child_type(&b->made->a[i]))
             broken(s, name, "child_start for an action that has none");
     } else if (ev->type == WEND_CHILD_END) {
@@ -219,7 +219,7 @@ static void law_act_child(struct sim *s, const wend_event *ev, const char *name)
         i = act_index(b, ev->type == WEND_ACTION_END
                              ? ev->u.action_end.action
                              : ev->u.action_retry.action);
-        if (i != NOBODY && b->a[i].child && !is_superseded(ev))
+        if (i != NO_ACTION && b->a[i].child && !is_superseded(ev))
             broken(s, name, "a%d ends before its child", i);
     }
 }
@@ -296,9 +296,9 @@ static void law_act_retry(struct sim *s, const struct view *v, const char *name)
     for (const struct step_event *e = v->step->events; e; e = e->next) {
         int i = e->ev.type == WEND_ACTION_RETRY
                     ? act_index(&s->book.plan, e->ev.u.action_retry.action)
-                    : NOBODY;
+                    : NO_ACTION;
 
-        if (i == NOBODY)
+        if (i == NO_ACTION)
             continue;
         if (v->in->kind != IN_ACTION_DONE || (int)d->action != i)
             broken(s, name, "a%d, of which nobody said anything", i);
@@ -310,7 +310,7 @@ static void law_act_retry(struct sim *s, const struct view *v, const char *name)
     }
 }
 
-/* There are no barriers: a free slot is for whoever is ready. */
+/* There are no barriers: a free slot is for any action that is ready. */
 static void law_ready(struct sim *s, const struct view *v, const char *name)
 {
     const struct plan_book *b = &s->book.plan;

@@ -56,7 +56,7 @@ static bool timer_is_stale(const struct book *b, const struct input *in)
     return in->timer == TIMER_STOP;
 }
 
-/* Nobody waits for this input: it must change nothing. */
+/* Nothing waits for this input: it must change nothing. */
 bool is_stale(struct book *b, const struct input *in)
 {
 

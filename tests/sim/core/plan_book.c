@@ -8,19 +8,19 @@
  */
 #include "plan_book.h"
 
-/* NOBODY if there is no such action. */
+/* Or NO_ACTION. */
 int act_index(const struct plan_book *b, wend_str id)
 {
-    int i = id.len == 2 && id.ptr[0] == 'a' ? id.ptr[1] - '0' : NOBODY;
+    int i = id.len == 2 && id.ptr[0] == 'a' ? id.ptr[1] - '0' : NO_ACTION;
 
-    return b->made && i >= 0 && i < (int)b->made->count ? i : NOBODY;
+    return b->made && i >= 0 && i < (int)b->made->count ? i : NO_ACTION;
 }
 
 struct book_action *act_find(struct plan_book *b, wend_str id)
 {
     int i = act_index(b, id);
 
-    return i == NOBODY ? NULL : &b->a[i];
+    return i == NO_ACTION ? NULL : &b->a[i];
 }
 
 bool act_runs(const struct book_action *a)
@@ -52,7 +52,7 @@ static wend_outcome act_counts(const struct plan_book *b, int i)
         return WEND_OUTCOME_OK;
     if (!a->ended || !outcome_failed(a->outcome))
         return a->ended ? a->outcome : WEND_OUTCOME_NONE;
-    if (m->fallback == NOBODY || a->outcome == WEND_OUTCOME_CANCELED)
+    if (m->fallback == NO_ACTION || a->outcome == WEND_OUTCOME_CANCELED)
         return failed;
     instead = act_counts(b, m->fallback);
     return instead == WEND_OUTCOME_OK || instead == WEND_OUTCOME_NONE ? instead
@@ -63,7 +63,7 @@ static wend_outcome act_counts(const struct plan_book *b, int i)
 bool plan_broken(const struct plan_book *b)
 {
     for (uint32_t i = 0; i < b->made->count; i++)
-        if (b->made->a[i].fallback_of == NOBODY &&
+        if (b->made->a[i].fallback_of == NO_ACTION &&
             b->made->a[i].mode != ACTION_FORGET &&
             act_counts(b, (int)i) == WEND_OUTCOME_FAILED)
             return true;
@@ -114,9 +114,9 @@ static bool act_value_open(const struct plan_book *b, int i)
 {
     const struct made_action *m = &b->made->a[i];
 
-    if (m->of == NOBODY)
+    if (m->of == NO_ACTION)
         return false;
-    for (int of = m->of; of != NOBODY; of = b->made->a[of].fallback_of)
+    for (int of = m->of; of != NO_ACTION; of = b->made->a[of].fallback_of)
         if (m->deps >> of & 1)
             return false;
     return act_counts(b, m->of) == WEND_OUTCOME_NONE;
@@ -138,12 +138,12 @@ static const char *act_held(const struct plan_book *b, int i)
         open += o == WEND_OUTCOME_NONE;
         fails += o == WEND_OUTCOME_FAILED;
         if (o == WEND_OUTCOME_OK && b->made->a[d].type == ACTION_DECISION &&
-            b->made->a[d].other == i && b->made->a[d].chosen != NOBODY)
+            b->made->a[d].other == i && b->made->a[d].chosen != NO_ACTION)
             return "another was chosen";
     }
     if (m->any && m->deps ? !oks : open || fails || (m->deps && !oks))
         return "what it waits for is not there";
-    if (m->fallback_of != NOBODY &&
+    if (m->fallback_of != NO_ACTION &&
         !(b->a[m->fallback_of].ended &&
           outcome_failed(b->a[m->fallback_of].outcome) &&
           b->a[m->fallback_of].outcome != WEND_OUTCOME_CANCELED))
@@ -169,7 +169,7 @@ static void act_start(struct book_action *a, int64_t attempt)
     a->attempt = attempt;
 }
 
-/* Nobody runs what was open, and nobody hears what was asked. */
+/* What was open does not run, and what was asked is not heard. */
 static void acts_lost(struct plan_book *b)
 {
     for (uint32_t i = 0; b->made && i < b->made->count; i++) {
@@ -202,7 +202,7 @@ static void act_approval(struct plan_book *b, const wend_event *ev)
 struct book_action *act_parent(struct plan_book *b, wend_str run)
 {
     for (uint32_t i = 0; b->made && i < b->made->count; i++)
-        if (b->a[i].child && str_is(run, b->a[i].kid))
+        if (b->a[i].child && str_is(run, b->a[i].child_id))
             return &b->a[i];
     return NULL;
 }
@@ -215,7 +215,7 @@ static void act_child(struct plan_book *b, const wend_event *ev)
         a = act_find(b, ev->u.child_start.action);
         if (a) {
             a->child = true;
-            snprintf(a->kid, sizeof a->kid, "%.*s",
+            snprintf(a->child_id, sizeof a->child_id, "%.*s",
                      (int)ev->u.child_start.run.len, ev->u.child_start.run.ptr);
         }
         return;

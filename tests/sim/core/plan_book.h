@@ -13,23 +13,23 @@
 #include "core/event/event.h"
 #include "core/plan/plan.h"
 
-enum { ACTIONS_MAX = 8, CHILD_ID = 48, NOBODY = -1 };
+enum { ACTIONS_MAX = 8, CHILD_ID = 48, NO_ACTION = -1 };
 
-/* What was written, before anybody compiled it. */
+/* What was written, before it is compiled. */
 struct made_action {
     enum action_type type;
     enum action_mode mode;
     uint32_t deps; /* bits; also of decisions that name it */
     bool any;      /* the first that ends ok is enough */
     bool skip_on_error;
-    int fallback, fallback_of; /* NOBODY: none */
+    int fallback, fallback_of; /* or NO_ACTION */
     int64_t retry_max;
     bool never;              /* its condition does not hold */
     int class_;              /* wend_class, -1: that of its target */
     const struct tool *tool; /* NULL: none, or unknown */
     bool cached;
-    int chosen, other; /* whom a decision names; NOBODY: it is none */
-    int of;            /* whose value it refers to; NOBODY: none */
+    int chosen, other; /* actions that a decision names; or NO_ACTION */
+    int of;            /* the action whose value it refers to; or NO_ACTION */
 };
 
 struct made_plan {
@@ -43,20 +43,20 @@ struct book_action {
     bool started, ended, asked, answered, yes, unheard;
     bool ran, begun; /* FX_RUN_ACTION, FX_START_CHILD of this attempt */
     bool fresh;      /* started in this step, for the first time */
-    bool lost;       /* whoever ran it is gone */
+    bool lost;       /* its process is gone */
     bool closed;     /* ... and its attempt has ended as superseded */
     bool doubted;    /* it may not run again: it begins only to end */
     bool child;      /* a run of its own is at it */
     bool left;       /* ... was, and has ended or is another run's */
     bool asking;     /* its model call is open */
     bool ready;      /* it may start, whatever is decided then */
-    char kid[CHILD_ID];
+    char child_id[CHILD_ID];
     int64_t attempt;
     wend_outcome outcome;
 };
 
 struct plan_book {
-    const struct made_plan *made; /* NULL: this run is none */
+    const struct made_plan *made; /* NULL: this run is no plan */
     struct book_action a[ACTIONS_MAX];
     bool open, over; /* plan_start, plan_end were read */
 };

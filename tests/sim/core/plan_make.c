@@ -28,7 +28,7 @@ static void make_action(struct sim *s, struct made_plan *p, uint32_t i)
                                              ACTION_SYNC, ACTION_FORGET};
     struct made_action *m = &p->a[i];
 
-    m->fallback = m->fallback_of = m->chosen = m->other = m->of = NOBODY;
+    m->fallback = m->fallback_of = m->chosen = m->other = m->of = NO_ACTION;
     make_target(s, m);
     m->mode = m->type == ACTION_DECISION ? ACTION_SYNC
                                          : chance_pick(&s->chance, modes);
@@ -42,19 +42,19 @@ static void make_action(struct sim *s, struct made_plan *p, uint32_t i)
         m->retry_max = 1 + chance_below(&s->chance, 2);
 }
 
-/* A later action that nobody names yet, and that waits for nobody after i. */
+/* A later action that is not named yet and waits for none after i. */
 static int make_name(struct sim *s, const struct made_plan *p, uint32_t i)
 {
     uint32_t at = i + 1 + chance_below(&s->chance, 3);
     const struct made_action *m = at < p->count ? &p->a[at] : NULL;
 
-    if (!m || m->fallback_of != NOBODY || m->type == ACTION_DECISION ||
+    if (!m || m->fallback_of != NO_ACTION || m->type == ACTION_DECISION ||
         (m->deps >> i) != 0)
-        return NOBODY;
+        return NO_ACTION;
     return (int)at;
 }
 
-/* Whom an action or a decision names is behind it. */
+/* What an action or a decision names comes after it. */
 static void make_names(struct sim *s, struct made_plan *p, uint32_t i)
 {
     struct made_action *m = &p->a[i];
@@ -63,14 +63,14 @@ static void make_names(struct sim *s, struct made_plan *p, uint32_t i)
         m->chosen = make_name(s, p, i);
         m->other = make_name(s, p, i);
         if (m->chosen == m->other)
-            m->other = NOBODY;
-        if (m->chosen != NOBODY)
+            m->other = NO_ACTION;
+        if (m->chosen != NO_ACTION)
             p->a[m->chosen].deps |= 1U << i;
-        if (m->other != NOBODY)
+        if (m->other != NO_ACTION)
             p->a[m->other].deps |= 1U << i;
     } else if (m->mode != ACTION_FORGET && chance_of(&s->chance, 150)) {
         m->fallback = make_name(s, p, i);
-        if (m->fallback != NOBODY)
+        if (m->fallback != NO_ACTION)
             p->a[m->fallback].fallback_of = (int)i;
     }
 }
@@ -97,19 +97,19 @@ static void put_deps(struct buf *b, const struct made_plan *p, uint32_t i)
 static void put_cases(struct buf *b, const struct made_action *m)
 {
     buf_cstr(b, ",\"cases\":[");
-    if (m->chosen != NOBODY)
+    if (m->chosen != NO_ACTION)
         buf_fmt(b, "{\"when\":\"$on\",\"then\":[\"a%d\"]}", m->chosen);
     else
         buf_cstr(b, "{\"when\":\"not $on\",\"then\":[]}");
-    if (m->other != NOBODY)
+    if (m->other != NO_ACTION)
         buf_fmt(b, ",{\"else\":[\"a%d\"]}", m->other);
     buf_char(b, ']');
 }
 
-/* Someone that i waits for, directly or by way of others; NOBODY: none. */
+/* An action that i waits for, directly or not; or NO_ACTION. */
 static int make_of(struct sim *s, const struct made_plan *p, uint32_t i)
 {
-    int of = NOBODY;
+    int of = NO_ACTION;
 
     for (uint32_t at = i; p->a[at].deps;) {
         uint32_t d = chance_below(&s->chance, i);
@@ -137,7 +137,7 @@ static void put_given(struct sim *s, struct buf *b, struct made_plan *p,
         buf_cstr(b, ",\"params\":{\"n\":\"");
     else
         buf_cstr(b, ",\"prompt\":\"say ");
-    if (m->of != NOBODY)
+    if (m->of != NO_ACTION)
         buf_fmt(b, "${k%d}", m->of);
     else
         buf_cstr(b, "$on");
@@ -190,7 +190,7 @@ static void put_made(struct sim *s, struct buf *b, struct made_plan *p,
         buf_cstr(b, ",\"skip_on_error\":true");
     if (m->never)
         buf_cstr(b, ",\"when\":\"not $on\"");
-    if (m->fallback != NOBODY)
+    if (m->fallback != NO_ACTION)
         buf_fmt(b, ",\"fallback\":\"a%d\"", m->fallback);
     buf_char(b, '}');
 }

@@ -57,7 +57,7 @@ static void forget_message(struct sim *s, struct step *step)
     forget(s, step, WEND_MESSAGE);
 }
 
-/* Not what somebody said, which another law knows about. */
+/* Not what was said, which another law knows about. */
 static void forget_wrong(struct sim *s, struct step *step)
 {
     if (*find_event(step, WEND_WARNING))
@@ -224,7 +224,7 @@ static void supersede(struct sim *s, struct step *step)
     recount(s, step);
 }
 
-/* A call that nobody knows the end of is said not to have run. */
+/* A call with an unknown end is said not to have run. */
 static void make_up(struct sim *s, struct step *step)
 {
     struct step_event *e = *find_event(step, WEND_CALL_END);
@@ -235,7 +235,7 @@ static void make_up(struct sim *s, struct step *step)
     recount(s, step);
 }
 
-/* Nobody pays for what a crash cut off. */
+/* What a crash cut off is not charged. */
 static void forget_charge(struct sim *s, struct step *step)
 {
     struct step_event *e = *find_event(step, WEND_MODEL_END);

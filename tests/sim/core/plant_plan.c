@@ -157,7 +157,7 @@ void edit_plan(struct sim *s, struct step *step)
             ->attempt++;
 }
 
-/* A call that was open where it begins is nobody's. */
+/* A call that was open where it begins is forgotten. */
 void forget_after_fork(struct sim *s, struct step *step)
 {
     if (s->book.forked && *find_event(step, WEND_RUN_RESUME))

@@ -117,10 +117,10 @@ struct sim {
     bool draining;
     struct trouble trouble; /* told last */
     bool probe;             /* a side history: the reply is lent */
-    bool reborn;            /* a fork that nobody has gone on with yet */
+    bool reborn;            /* a fork that is not resumed yet */
     uint32_t forks;
     struct turn parent;      /* of the fork, as it was left ... */
-    struct buf parent_state; /* ... as bytes; empty: there is none */
+    struct buf parent_state; /* ... as bytes; empty: no fork */
 
     struct log log;
     struct book book;

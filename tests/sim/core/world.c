@@ -289,7 +289,7 @@ static void about_nothing(struct sim *s, struct input *in)
     }
 }
 
-/* Whoever takes it up lets it go on for longer. */
+/* The process that resumes it may raise its limits. */
 static const wend_ev_limits *raise_limits(struct sim *s)
 {
     s->raised = (wend_ev_limits){
@@ -298,7 +298,7 @@ static const wend_ev_limits *raise_limits(struct sim *s)
     return &s->raised;
 }
 
-/* Whoever stands beside the run. */
+/* A person beside the run. */
 static bool people_next(struct sim *s, struct input *in)
 {
     struct chance *c = &s->chance;

@@ -1,5 +1,5 @@
 /*
- * act.c - what a host does: starts runs, tells them things, lets go.
+ * act.c - what a host does: starts runs, tells them things, frees them.
  *
  * Every action is checked for the status that it must have.
  */
@@ -20,7 +20,8 @@ static void begin_known(struct sim *s, struct known *k)
     k->sim = s;
     k->epoch = 1;
     /* Those of children are their parent's, which cannot tell them apart. */
-    k->hooked = s->mood.hooks && !s->mood.kids && chance_of(&s->chance, 500);
+    k->hooked =
+        s->mood.hooks && !s->mood.children && chance_of(&s->chance, 500);
     k->reader = reader_add(s, k, true);
     k->reader->filter = some_filter(s);
     k->reader->style = (enum style)chance_below(&s->chance, STYLES);
@@ -151,7 +152,7 @@ static void act_cancel(struct sim *s)
                wend_status_name(st));
 }
 
-/* Everybody wants everything to stop, several times, in two ways. */
+/* Everything is told to stop, several times, in two ways. */
 static void act_storm(struct sim *s)
 {
     uint32_t count = 1 + chance_below(&s->chance, 20);
@@ -197,7 +198,7 @@ static void answer_approvals(struct sim *s, struct known *k)
     }
 }
 
-/* Nobody has a handle of a child: it is told as by another process. */
+/* A child has no handle: it is told as by another process. */
 static void answer_children(struct sim *s)
 {
     for (const struct wend_run *r = s->rt->runs; r; r = r->next)
@@ -326,7 +327,7 @@ static void take_up(struct sim *s, struct known *k)
     r->from = r->seq = k->stored_seq;
     k->hooked = k->cancel_sent = false;
     k->stop_seen_us = 0;
-    post_to_nobody(s, k);
+    post_without_owner(s, k);
     k->cancel_waits = cancel_waits(s, k);
     st = wend_run_resume(s->agents[k->agent], k->id, &o, &k->handle, NULL);
     trace(s, "run %u goes on after %lld: %s", k->place,
@@ -389,7 +390,7 @@ bool runtime_begin(struct sim *s)
     return st == WEND_OK;
 }
 
-/* Who lets go of what first must not matter. */
+/* The order of releases must not matter. */
 void let_go_of_all(struct sim *s)
 {
     bool handles_first = chance_of(&s->chance, 500);

@@ -1,5 +1,5 @@
 /*
- * act.h - what a host does: starts runs, tells them things, lets go.
+ * act.h - what a host does: starts runs, tells them things, frees them.
  */
 #ifndef SIM_SHELL_ACT_H
 #define SIM_SHELL_ACT_H

@@ -3,7 +3,7 @@
  */
 #include "giving.h"
 
-/* context_end comes as something that nobody knows. */
+/* context_end comes as an unknown event. */
 static bool bend_end(struct giving *r, const struct store_item *item)
 {
     struct store_item other = *item;

@@ -35,14 +35,14 @@ const char *some_request(struct chance *c)
     return chance_pick(c, whats);
 }
 
-/* Its process has died, and nobody has taken it up yet. */
-void post_to_nobody(struct sim *s, struct known *k)
+/* Its process has died, and it is not resumed yet. */
+void post_without_owner(struct sim *s, struct known *k)
 {
     while (!s->mood.calm && chance_of(&s->afar, 300))
         post(s, k, some_request(&s->afar), STR_NONE);
 }
 
-/* Whoever has a run of the list can name its children. */
+/* A child of a listed run can be named. */
 void post_to_child(struct sim *s)
 {
     struct known *k = &s->runs[chance_below(&s->afar, s->runs_count)];

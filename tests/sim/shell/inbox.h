@@ -9,7 +9,7 @@
 
 void post(struct sim *s, struct known *k, const char *what, wend_str body);
 const char *some_request(struct chance *c);
-void post_to_nobody(struct sim *s, struct known *k);
+void post_without_owner(struct sim *s, struct known *k);
 void post_to_child(struct sim *s);
 bool cancel_waits(struct sim *s, const struct known *k);
 void check_posted(struct sim *s);

@@ -27,7 +27,7 @@ struct call_away { /* a transfer */
     struct buf body;
     size_t at, end;
     bool head_told, paused, stopped, inside;
-    bool service; /* no model: somebody's service, which tools ask */
+    bool service; /* not a model: a service that tools ask */
 };
 
 struct net_pool {
@@ -323,7 +323,7 @@ static void tell_over(struct call_away *t)
     transfer_gone(t);
 }
 
-/* False: it was stopped by whoever was told. */
+/* False: it was stopped by the callback. */
 static bool bring(struct call_away *t)
 {
     struct sim *s = t->pool->sim;
@@ -367,7 +367,7 @@ static void on_net(struct world_event *e)
 }
 
 /* What changes something says by which key: it is on record, and is done once;
- * whoever is sent elsewhere says it again there. */
+ * a client that is redirected says it again there. */
 static void check_service(struct sim *s, const struct fetch_request *q)
 {
     static const char name[] = "Idempotency-Key: ";

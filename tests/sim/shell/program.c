@@ -9,7 +9,7 @@
 #include "record.h"
 #include "served.h"
 
-/* False: nobody listens any more. */
+/* False: nothing listens any more. */
 bool say(struct act *a, size_t len)
 {
     static char text[32 << 10];
@@ -55,7 +55,7 @@ static void on_act(struct world_event *e)
         tell_exit(a, PROC_STOPPED, 0, "p: stopped");
         return;
     }
-    if (!a->of) { /* a server: nobody writes to it any more */
+    if (!a->of) { /* a server: nothing writes to it any more */
         tell_exit(a, PROC_EXITED, 0, "");
         return;
     }
@@ -158,7 +158,7 @@ static void stage_stop(struct proc *base)
     again_in(a, a->kind == PROGRAM_STUBBORN ? a->grace_ms : 1);
 }
 
-/* For a bug: whoever should kill it does not. */
+/* For a bug: it is not killed. */
 static void stage_let_go(struct proc *base)
 {
     struct act *a = (struct act *)(void *)base;
@@ -202,7 +202,7 @@ wend_status stage_new(void *ctx, const struct mem *m, struct loop *loop,
     return WEND_OK;
 }
 
-/* A program of a run that is over has nobody left to stop it. */
+/* Nothing would stop a program of a run that is over. */
 void check_programs(struct sim *s)
 {
     for (const struct act *a = s->stage ? s->stage->live : NULL; a; a = a->next)

@@ -1,5 +1,5 @@
 /*
- * record.c - whoever is called looks first whether that is on record.
+ * record.c - looks whether what is called is on record.
  */
 #include "record.h"
 

@@ -1,5 +1,5 @@
 /*
- * record.h - whoever is called looks first whether that is on record.
+ * record.h - looks whether what is called is on record.
  */
 #ifndef SIM_SHELL_RECORD_H
 #define SIM_SHELL_RECORD_H

@@ -111,10 +111,10 @@ void put_actions(struct sim *s, struct buf *b)
 
 /* ---- Scripts --------------------------------------------------------------
  */
-/* What a model may have besides tools: somebody to work for it, plans. */
+/* What a model may have besides tools: children and plans. */
 static bool put_more(struct sim *s, struct buf *b)
 {
-    if (chance_of(&s->chance, s->mood.kids)) {
+    if (chance_of(&s->chance, s->mood.children)) {
         buf_cstr(b, "{\"name\":\"task\",\"args\":{\"agent\":\"kid\","
                     "\"prompt\":\"do it\"}}");
         return true;

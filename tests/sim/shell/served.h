@@ -12,7 +12,7 @@ enum served_fault {
     SERVED_LATE,
     SERVED_NEVER,
     SERVED_TWICE,
-    SERVED_OTHER,    /* an answer that nobody asked for */
+    SERVED_OTHER,    /* an answer to no question */
     SERVED_NONSENSE, /* before its answer */
     SERVED_ERROR,
     SERVED_PROGRESS, /* before its answer */

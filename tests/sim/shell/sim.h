@@ -122,7 +122,7 @@ struct known {
     bool stale_told, cut;    /* cut: freed before its end */
     bool left;               /* a resume failed: the next process resumes it */
     bool cancel_sent;        /* before this pump */
-    bool cancel_waits;       /* in the store, when it was taken up */
+    bool cancel_waits;       /* in the store, when it was resumed */
     int64_t stop_seen_us;    /* first pump after a stop was on record */
     bool stop_acked, end_acked;
     int64_t turns_begun, turns_ended, messages_begun; /* on record */
@@ -138,7 +138,7 @@ struct posted {
     int64_t id;
     struct known *to;
     const char *what;
-    char text[24];  /* that nobody else says */
+    char text[24];  /* unique */
     uint32_t found; /* what it led to, in the log */
 };
 
@@ -155,7 +155,7 @@ struct mood {
     uint32_t storm, reboot, fork;
     uint32_t net_fault, net_stall, net_ms_max, net_piece;
     uint32_t wired, programs, plans; /* of agents, tools, runs */
-    uint32_t kids, planners;         /* of calls */
+    uint32_t children, planners;     /* of calls */
     uint32_t web, served;            /* of calls, too; and what goes wrong: */
     uint32_t web_fault, served_fault;
     bool fork_more;         /* with results, and with what another agent has */
@@ -204,7 +204,7 @@ struct slow_store {
     struct held *lost; /* by a bug */
     int64_t due_us;    /* of the newest batch: commits keep their order */
     bool failed;       /* a commit has failed */
-    bool told;         /* and somebody was told so */
+    bool told;         /* and a writer was told so */
     bool forking;      /* just now */
     bool opened_anew;  /* after all processes: what is there can be read */
 };

@@ -1,5 +1,5 @@
 /*
- * stage.c - where programs act that are none: what each has, how it goes.
+ * stage.c - programs that are only played: what each has and how it goes.
  */
 #include "stage.h"
 

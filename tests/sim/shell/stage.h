@@ -1,5 +1,5 @@
 /*
- * stage.h - where programs act that are none: what each has, how it goes.
+ * stage.h - programs that are only played: what each has and how it goes.
  */
 #ifndef SIM_SHELL_STAGE_H
 #define SIM_SHELL_STAGE_H

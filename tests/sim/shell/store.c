@@ -427,7 +427,7 @@ static void slow_append(wend_store *base, struct store_batch *b)
 
     if (!h)
         abort();
-    if (st->forking) { /* whoever forks waits for this */
+    if (st->forking) { /* the fork waits for this */
         free(h);
         st->inner->ops->append(st->inner, b);
         return;

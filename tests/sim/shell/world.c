@@ -2,8 +2,8 @@
  * world.c - what is around the library: models, tools, hooks, agents.
  *
  * Models are scripts or talk over a network (net.c), tools are functions
- * or programs (program.c). Whoever is asked or called looks first whether
- * that is on record.
+ * or programs (program.c). Each question and each call is first
+ * looked up in the record.
  */
 #include "lib/plan/action.h"
 #include "reader.h"
@@ -37,7 +37,7 @@ int64_t env_wall(void *ctx)
     return s->world.clock_us++ + s->world.ahead_us;
 }
 
-/* Nobody here waits without a limit. */
+/* Nothing here waits without a limit. */
 void on_stuck(struct world *w)
 {
     (void)w;
@@ -355,9 +355,9 @@ static wend_agent *agent_new(struct sim *s, struct spy *spy)
     return a;
 }
 
-static void add_kid(wend_agent *a, wend_agent *kid)
+static void add_child(wend_agent *a, wend_agent *child)
 {
-    wend_child_options o = {.size = sizeof o, .name = "kid", .agent = kid};
+    wend_child_options o = {.size = sizeof o, .name = "kid", .agent = child};
     wend_error err = {0};
 
     if (wend_agent_add_agent(a, &o, &err) != WEND_OK ||
@@ -378,8 +378,8 @@ void make_agents(struct sim *s)
         s->chance.state = s->agent_seeds[i];
         s->agents[i] = agent_new(s, &s->spies[i]);
     }
-    if (s->mood.kids)
-        add_kid(s->agents[0], s->agents[1]);
+    if (s->mood.children)
+        add_child(s->agents[0], s->agents[1]);
     s->chance = was;
     s->fault.fail_at = fail_at;
 }
