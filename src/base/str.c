@@ -124,16 +124,17 @@ const char *str_near(wend_str s, const char *const *names, int n)
     return nearest;
 }
 
-wend_str str_nearest(wend_str s, const wend_str *first, size_t stride, size_t n)
+wend_str str_nearest(wend_str s, const void *list, size_t size, size_t offset,
+                     size_t n)
 {
-    wend_str nearest = STR_NONE;
+    const char *element = list;
+    wend_str nearest = STR_NONE, name;
     int best = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        const wend_str *name = (const void *)((const char *)first + i * stride);
-
-        if (str_nearer(s, *name, &best))
-            nearest = *name;
+    for (; n; n--, element += size) {
+        memcpy(&name, element + offset, sizeof name);
+        if (str_nearer(s, name, &best))
+            nearest = name;
     }
     return nearest;
 }

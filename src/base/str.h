@@ -59,9 +59,9 @@ const char *str_near(wend_str s, const char *const *names, int n);
 /* Whether the name is near, and nearer than those asked before with the same
  * *best, which is 0 at first. */
 bool str_nearer(wend_str s, wend_str name, int *best);
-/* The nearest of n strings that are `stride` bytes apart, such as a member of
- * each struct of an array; absent when none is near. */
-wend_str str_nearest(wend_str s, const wend_str *first, size_t stride,
+/* The nearest of n names, each a wend_str at `offset` in an element of `size`
+ * bytes of a list (NULL if n is 0); absent when none is near. */
+wend_str str_nearest(wend_str s, const void *list, size_t size, size_t offset,
                      size_t n);
 /* Decimal digits only, at most INT64_MAX. */
 bool str_to_i64(wend_str s, int64_t *out);

@@ -28,7 +28,7 @@ static wend_status unknown_name(struct plan_draft *d,
 {
     const struct names *ids = &d->plan->ids;
     wend_str near =
-        str_nearest(n->text, ids->list, sizeof *ids->list, ids->count);
+        str_nearest(n->text, ids->list, sizeof *ids->list, 0, ids->count);
 
     return fail_at(d->f->err, WEND_E_PARSE, n->line, n->column,
                    "'%.*s' names the unknown action '%.*s'"

@@ -26,7 +26,8 @@ static wend_status refuse(const struct plan_action *a, const char *what,
 static wend_str nearest_tool(const struct plan_action *a,
                              const struct tool *list, size_t count)
 {
-    return str_nearest(a->target, &list->name, sizeof *list, count);
+    return str_nearest(a->target, list, sizeof *list,
+                       offsetof(struct tool, name), count);
 }
 
 static wend_status check_tool(const struct config *c,
@@ -60,7 +61,8 @@ static wend_status check_model(const struct config *c,
     if (config_model(c, a->target) < c->models_count)
         return WEND_OK;
     return refuse(a, "its agent has no model",
-                  str_nearest(a->target, &c->models->spec, sizeof *c->models,
+                  str_nearest(a->target, c->models, sizeof *c->models,
+                              offsetof(struct model_use, spec),
                               c->models_count),
                   err);
 }

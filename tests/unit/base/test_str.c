@@ -82,17 +82,25 @@ static void test_near(void)
 
 static void test_nearest(void)
 {
-    static const struct {
+    static const struct named {
         int before;
         wend_str name;
     } list[] = {{1, {"fetch", 5}}, {2, {"parse", 5}}, {3, {"patch", 5}}};
+    static const struct {
+        const char *why, *given, *wanted;
+        size_t count;
+    } rows[] = {
+        {"a member of each struct is compared", "pach", "patch", 3},
+        {"only so far as the list goes", "pach", NULL, 1},
+        {"none is near", "zebra", NULL, 3},
+        {"a list of none", "fetch", NULL, 0},
+    };
 
-    tap_is_str(str_nearest(STR("pach"), &list->name, sizeof *list, 3), "patch",
-               "nearest: a member of each struct is compared");
-    tap_ok(!str_nearest(STR("zebra"), &list->name, sizeof *list, 3).ptr,
-           "nearest: none is near");
-    tap_ok(!str_nearest(STR("fetch"), NULL, sizeof *list, 0).ptr,
-           "nearest: of none");
+    for (size_t i = 0; i < tap_count(rows); i++)
+        tap_is_str(str_nearest(str_of(rows[i].given),
+                               rows[i].count ? list : NULL, sizeof *list,
+                               offsetof(struct named, name), rows[i].count),
+                   rows[i].wanted, "nearest: %s", rows[i].why);
 }
 
 static void test_order(void)
