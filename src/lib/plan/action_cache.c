@@ -7,7 +7,6 @@
  * an answer first, and what the answer brought into it, are kept with it.
  */
 #include "base/label.h"
-#include "base/utf8.h"
 #include "lib/plan/action.h"
 #include "lib/run/call.h"
 #include "lib/run/child.h"
@@ -58,18 +57,6 @@ static bool read_answer(wend_str text, const struct mem *m, struct buf *output,
 
 /* ---- Answers ------------------------------------------------------------- */
 
-static void tell_unread(struct wend_run *r, const struct plan_action *a,
-                        const wend_error *err)
-{
-    char text[400];
-
-    utf8_fmt(text, sizeof text,
-             "action %.*s is not answered from the cache, which cannot be "
-             "read: %s",
-             (int)a->id.len, a->id.ptr, err->message);
-    run_error(r, "cache", text);
-}
-
 bool cache_answers(struct wend_run *r, const struct effect *fx)
 {
     const struct plan_action *a = action_of(r, fx);
@@ -84,7 +71,10 @@ bool cache_answers(struct wend_run *r, const struct effect *fx)
         return false;
     key_of(a, fx->args, key);
     if (fact_text(r->rt, str_of(space), str_of(key), &b, &err) != WEND_OK)
-        tell_unread(r, a, &err);
+        run_error(r, "cache",
+                  "action %.*s is not answered from the cache, which cannot "
+                  "be read: %s",
+                  (int)a->id.len, a->id.ptr, err.message);
     found = b.len && read_answer(buf_view(&b), &r->rt->mem, &output, &labels);
     if (found) {
         in = work_answer(fx, WEND_OUTCOME_OK, buf_view(&output), STR_NONE);

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
-#include "base/utf8.h"
 #include "lib/run/trouble.h"
 #include "lib/runtime/fact.h"
 
@@ -233,15 +232,6 @@ static const struct plan_past *read_past(wend_store *store, wend_str model,
     return past;
 }
 
-static void learned_unread(struct wend_run *r, const wend_error *err)
-{
-    char text[400];
-
-    utf8_fmt(text, sizeof text,
-             "what actions took in the past cannot be read: %s", err->message);
-    run_error(r, "learned", text);
-}
-
 const struct plan_past *learned_past(struct wend_run *r)
 {
     wend_error err = {0};
@@ -249,7 +239,9 @@ const struct plan_past *learned_past(struct wend_run *r)
     if (!r->past && r->turn.config && r->turn.config->plan_tool) {
         r->past = read_past(r->rt->store, r->birth.model, &r->arena, &err);
         if (err.status != WEND_OK)
-            learned_unread(r, &err);
+            run_error(r, "learned",
+                      "what actions took in the past cannot be read: %s",
+                      err.message);
     }
     return r->past;
 }

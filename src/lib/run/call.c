@@ -171,13 +171,10 @@ static void forget(struct wend_run *r, struct wend_call *c)
 /* Then the outcome of the lost call stays unknown. */
 static void tell_unchecked(struct wend_run *r, wend_str name, wend_str output)
 {
-    char text[400];
-
-    utf8_fmt(text, sizeof text,
-             "%.*s: its verify program did not say whether the call had its "
-             "effect: %.*s",
-             (int)name.len, name.ptr, (int)utf8_cut(output, 250), output.ptr);
-    run_error(r, "verify", text);
+    run_error(r, "verify",
+              "%.*s: its verify program did not say whether the call had its "
+              "effect: %.*s",
+              (int)name.len, name.ptr, (int)utf8_cut(output, 250), output.ptr);
 }
 
 /* Tells the core how the call went; nothing waits for it after this. */

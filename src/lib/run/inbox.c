@@ -117,14 +117,12 @@ static bool on_request(void *ctx, const struct store_request *q)
 /* Once, until it can be read again. */
 static void tell_unread(wend_runtime *rt, const wend_error *err)
 {
-    char text[400];
-
-    utf8_fmt(text, sizeof text,
-             "requests of other processes cannot be read: %s", err->message);
     for (struct wend_run *r = rt->runs, *next; r; r = next) {
         next = r->next;
         if (r->turn.phase != PH_NEW)
-            run_error(r, "inbox", text);
+            run_error(r, "inbox",
+                      "requests of other processes cannot be read: %s",
+                      err->message);
     }
 }
 

@@ -55,13 +55,18 @@ void run_trouble(struct wend_run *r, const struct trouble *t)
         shell_input(r, &in);
 }
 
-void run_error(struct wend_run *r, const char *component, const char *message)
+void run_error(struct wend_run *r, const char *component, const char *fmt, ...)
 {
     struct trouble t = {.code = str_of(component),
                         .component = str_of(component),
-                        .message = utf8_keep(str_of(message), &r->arena),
                         .retryable = true};
+    char message[400];
+    va_list ap;
 
+    va_start(ap, fmt);
+    utf8_vfmt(message, sizeof message, fmt, ap);
+    va_end(ap);
+    t.message = utf8_keep(str_of(message), &r->arena);
     if (t.message.ptr)
         run_trouble(r, &t);
 }
