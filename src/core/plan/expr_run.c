@@ -54,6 +54,14 @@ static wend_status misfit(struct machine *m, const char *what,
                    kind_of(a), kind_of(b));
 }
 
+/* Of a function or a sign that takes something else than a. */
+static wend_status takes(struct machine *m, const char *what,
+                         const struct json *a)
+{
+    return fail_at(m->err, WEND_E_INVAL, 1, m->step->at, "%s, not %s", what,
+                   kind_of(a));
+}
+
 static wend_status spend(struct machine *m, size_t work)
 {
     if (work < (size_t)m->work) {
@@ -278,9 +286,7 @@ static wend_status measure(struct machine *m, const struct json *a)
         return s;
     if (a->kind != JSON_STRING && a->kind != JSON_ARRAY &&
         a->kind != JSON_OBJECT)
-        return fail_at(m->err, WEND_E_INVAL, 1, m->step->at,
-                       "len() takes a text, a list or a mapping, not %s",
-                       kind_of(a));
+        return takes(m, "len() takes a text, a list or a mapping", a);
     for (size_t i = 0; a->kind == JSON_STRING && i < a->text.len; i++)
         n += ((unsigned char)a->text.ptr[i] & 0xC0) != 0x80;
     return put_integer(m, n);
@@ -294,8 +300,7 @@ static wend_status make_lower(struct machine *m, const struct json *a)
     if (s)
         return s;
     if (a->kind != JSON_STRING)
-        return fail_at(m->err, WEND_E_INVAL, 1, m->step->at,
-                       "lower() takes a text, not %s", kind_of(a));
+        return takes(m, "lower() takes a text", a);
     p = arena_chars(m->scope->arena, a->text.len);
     if (!p)
         return fail_nomem(m->err);
@@ -309,8 +314,7 @@ static wend_status negate(struct machine *m, const struct json *a)
     static const struct json zero = {.kind = JSON_NUMBER, .text = {"0", 1}};
 
     if (a->kind != JSON_NUMBER)
-        return fail_at(m->err, WEND_E_INVAL, 1, m->step->at,
-                       "'-' takes a number, not %s", kind_of(a));
+        return takes(m, "'-' takes a number", a);
     return compute(m, OP_SUBTRACT, &zero, a);
 }
 

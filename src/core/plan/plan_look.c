@@ -11,9 +11,7 @@ const struct action_state *plan_action_state(const struct plan_state *p,
 
 bool plan_action_waits(const struct plan_state *p, uint32_t i)
 {
-    enum action_at at = plan_action_state(p, i)->at;
-
-    return at == AT_ASKED || at == AT_DOUBTED;
+    return action_is_asked(plan_action_state(p, i));
 }
 
 uint32_t plan_marked(const struct plan_state *p, unsigned mark, uint32_t *place)

@@ -36,12 +36,6 @@ static unsigned marks_of(const struct action_state *s)
     return marks[s->at];
 }
 
-/* It waits for approval. */
-static bool is_asked(const struct action_state *s)
-{
-    return s->at == AT_ASKED || s->at == AT_DOUBTED;
-}
-
 /* A copy to change and then keep; NULL: out of memory. */
 static struct action_state *copy_of(const struct plan_state *p, uint32_t i,
                                     struct arena *a)
@@ -302,7 +296,7 @@ static void on_action_start(struct plan_state *p, uint32_t i,
     if (!s)
         return;
     again = marks_of(s) == 1 << MARK_RUNS;
-    p->asked -= is_asked(s); /* stopped before there was an answer */
+    p->asked -= action_is_asked(s); /* stopped before an answer */
     s->at = AT_RUNS;
     s->again |= again;
     s->superseded = false;
@@ -398,7 +392,7 @@ static void on_action_end(struct plan_state *p, uint32_t i,
     output = arena_str(a, e->output_json.ptr ? e->output_json : STR("null"));
     if (!s || s->at == AT_ENDED)
         return;
-    p->asked -= is_asked(s);
+    p->asked -= action_is_asked(s);
     count_end(p, i, e->outcome, marks_of(s) == 1 << MARK_RUNS);
     s->at = AT_ENDED;
     s->outcome = e->outcome;
@@ -428,7 +422,7 @@ static void on_ask(struct plan_state *p, uint32_t i, const wend_event *ev,
 
     if (!s || s->at == AT_ENDED)
         return;
-    p->asked += !is_asked(s);
+    p->asked += !action_is_asked(s);
     s->at = marks_of(s) == 1 << MARK_RUNS ? AT_DOUBTED : AT_ASKED;
     s->params = arena_str(a, ev->u.approval_ask.args_json.ptr
                                  ? ev->u.approval_ask.args_json
@@ -441,7 +435,7 @@ static void on_answer(struct plan_state *p, uint32_t i, const wend_event *ev,
 {
     struct action_state *s = copy_of(p, i, a);
 
-    if (!s || !is_asked(s))
+    if (!s || !action_is_asked(s))
         return;
     p->asked--;
     s->at = s->at == AT_DOUBTED ? AT_LOST : AT_READY;

@@ -73,6 +73,12 @@ struct action_state {
     wend_str key;    /* while it runs; stays, also in a fork */
 };
 
+/* It waits for approval. */
+static inline bool action_is_asked(const struct action_state *s)
+{
+    return s->at == AT_ASKED || s->at == AT_DOUBTED;
+}
+
 /* How many actions run at once when the plan says "auto": one more whenever
  * that many ended at a higher rate than those before, half after a failure
  * that means "too many". */

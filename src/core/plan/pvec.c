@@ -94,8 +94,9 @@ static void put(struct pvec_node **path, uint32_t rows, uint32_t i,
     }
 }
 
-void pvec_set(struct pvec *v, uint32_t i, const void *element, unsigned marks,
-              struct arena *a)
+/* With an arena the nodes on the way to i become copies, else they change. */
+static void set(struct pvec *v, uint32_t i, const void *element, unsigned marks,
+                struct arena *a)
 {
     uint32_t rows = v->shift / BITS + 1;
     const struct pvec_node *n = v->root;
@@ -103,10 +104,12 @@ void pvec_set(struct pvec *v, uint32_t i, const void *element, unsigned marks,
 
     assert(i < v->count);
     for (uint32_t row = 0; row < rows; row++) {
-        path[row] = arena_alloc(a, sizeof *n);
+        path[row] =
+            a ? arena_alloc(a, sizeof *n) : (struct pvec_node *)(uintptr_t)n;
         if (!path[row])
             return;
-        *path[row] = *n;
+        if (a)
+            *path[row] = *n;
         if (row)
             path[row - 1]->child[digit(i, (rows - row) * BITS)] = path[row];
         n = n->child[digit(i, (rows - 1 - row) * BITS)];
@@ -115,18 +118,15 @@ void pvec_set(struct pvec *v, uint32_t i, const void *element, unsigned marks,
     v->root = path[0];
 }
 
+void pvec_set(struct pvec *v, uint32_t i, const void *element, unsigned marks,
+              struct arena *a)
+{
+    set(v, i, element, marks, a);
+}
+
 void pvec_init(struct pvec *v, uint32_t i, const void *element, unsigned marks)
 {
-    uint32_t rows = v->shift / BITS + 1;
-    const struct pvec_node *n = v->root;
-    struct pvec_node *path[ROWS_MAX];
-
-    assert(i < v->count);
-    for (uint32_t row = 0; row < rows; row++) {
-        path[row] = (struct pvec_node *)(uintptr_t)n; /* not shared yet */
-        n = n->child[digit(i, (rows - 1 - row) * BITS)];
-    }
-    put(path, rows, i, element, marks);
+    set(v, i, element, marks, NULL);
 }
 
 uint32_t pvec_next(const struct pvec *v, unsigned mark_wanted, uint32_t from)

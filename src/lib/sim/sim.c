@@ -385,15 +385,6 @@ static void check_log(struct sim *s)
 
 /* ---- Seeds --------------------------------------------------------------- */
 
-static void add_counts(struct sim *s)
-{
-    s->report->calls += s->book.calls;
-    s->report->calls_again += s->book.calls_again;
-    s->report->late_calls += s->book.late_calls;
-    s->report->failed_calls += s->book.failed_calls;
-    s->report->model_failures += s->book.model_failures;
-}
-
 static wend_status run_seed(const wend_sim_options *o, uint64_t seed,
                             wend_sim_report *report, wend_error *err)
 {
@@ -402,6 +393,7 @@ static wend_status run_seed(const wend_sim_options *o, uint64_t seed,
     world_init(&s.world, seed, on_stuck);
     s.book.chance.state = seed;
     s.book.world = &s.world;
+    s.book.report = report;
     s.book.made.mem = s.book.refused.mem = &libc_mem;
     s.book.tool_slow = o->tool_slow;
     s.book.tool_fail = o->tool_fail;
@@ -418,7 +410,6 @@ static wend_status run_seed(const wend_sim_options *o, uint64_t seed,
     if (s.status == WEND_OK && s.over && !report->failed)
         check_log(&s);
     process_end(&s);
-    add_counts(&s);
     report->seeds++;
     wend_store_free(s.store);
     buf_free(&s.book.made);

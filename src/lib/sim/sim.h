@@ -41,9 +41,9 @@ struct sim_book {
     struct world *world;
     struct chance chance;
     uint32_t tool_slow, tool_fail, model_fail; /* in thousandths, as of now */
-    struct buf made;    /* numbers: keys of calls, each time */
-    struct buf refused; /* numbers: model attempts that no model saw */
-    int64_t calls, calls_again, late_calls, failed_calls, model_failures;
+    struct buf made;         /* numbers: keys of calls, each time */
+    struct buf refused;      /* numbers: model attempts that no model saw */
+    wend_sim_report *report; /* that counts calls and failures of models */
 };
 
 /* Puts itself before the agent's tools and its models. */

@@ -73,8 +73,8 @@ static void call_now(struct shim *h, wend_call *call)
     uint64_t key = sim_number(wend_call_key(call));
     wend_status s;
 
-    t->book->calls++;
-    t->book->calls_again += sim_numbers_count(&t->book->made, key) > 0;
+    t->book->report->calls++;
+    t->book->report->calls_again += sim_numbers_count(&t->book->made, key) > 0;
     sim_numbers_add(&t->book->made, key);
     t->rt->callbacks++;
     s = h->fn(h->ctx, call);
@@ -117,7 +117,7 @@ static bool put_off(struct shim *h, wend_call *call)
     l->event.fire = on_late;
     l->next = t->late;
     t->late = l;
-    t->book->late_calls++;
+    t->book->report->late_calls++;
     world_at(t->book->world, &l->event,
              t->book->world->clock_us +
                  (int64_t)chance_below(&t->book->chance, SLOW_MS_MAX) * 1000);
@@ -130,7 +130,7 @@ static wend_status shim_call(void *ctx, wend_call *call)
     struct sim_tools *t = h->all;
 
     if (chance_of(&t->book->chance, t->book->tool_fail)) {
-        t->book->failed_calls++;
+        t->book->report->failed_calls++;
         return wend_call_fail(call, "a simulated failure");
     }
     if (!chance_of(&t->book->chance, t->book->tool_slow) || !put_off(h, call))
@@ -166,7 +166,7 @@ static void spy_ask(struct session *x, const struct turn *turn, int64_t ask)
         t->real->ask(x, turn, ask);
         return;
     }
-    t->book->model_failures++;
+    t->book->report->model_failures++;
     sim_numbers_add(&t->book->refused, (uint64_t)ask);
     shell_model_fail(r, ask, &e);
 }
