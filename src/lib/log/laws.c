@@ -442,8 +442,7 @@ static void on_branch_end(struct wend_laws *l)
     end_once(l, OF_BRANCH, l->ev->u.branch_end.branch);
 }
 
-/* What must be open for an event to come, what must not be, and what it
- * opens or closes. */
+/* What must be open, what must not be, and what the event opens or closes. */
 static const struct {
     unsigned needs, bars, opens, closes;
     void (*look)(struct wend_laws *l);
