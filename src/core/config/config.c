@@ -3,6 +3,7 @@
  */
 #include "core/config/config.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -220,6 +221,7 @@ static bool models_read(const struct json *j, struct arena *a, struct config *c)
     c->models_count = 1;
     for (const struct json *m = count > 1 ? list->first : NULL; m; m = m->next)
         model_read(m, &models[c->models_count++]);
+    assert(c->models_count == count);
     return true;
 }
 

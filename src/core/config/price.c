@@ -3,6 +3,8 @@
  */
 #include "core/config/price.h"
 
+#include <assert.h>
+
 enum { MILLION = 1000000, PARTS = 4 };
 
 static int64_t above_zero(int64_t n)
@@ -26,6 +28,7 @@ int64_t price_of(const struct price *p, const wend_ev_usage *u)
         p->output};
     int64_t whole = 0, rest = 0, product;
 
+    assert(!p->known || (p->input >= 0 && p->output >= 0));
     if (!p->known || (!input && !output))
         return -1;
     for (int i = 0; i < PARTS; i++) {

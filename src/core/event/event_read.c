@@ -6,7 +6,7 @@
  */
 #include "core/event/event.h"
 
-#include <stdlib.h>
+#include <assert.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -105,6 +105,7 @@ static bool read_items(struct event_reader *r, const struct event_field *f,
     const struct json *item = f->kind == F_LIST ? j->first : j;
     char *items = arena_alloc(r->arena, count ? count * f->sub->size : 1);
 
+    assert(f->kind == F_LIST || count == 1);
     if (!items) {
         r->status = fail_nomem(r->err);
         return false;

@@ -3,6 +3,7 @@
  */
 #include "core/policy/policy_path.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { FOLDERS_MAX = 4 }; /* components of two stars that may be none */
@@ -13,6 +14,7 @@ wend_str policy_path(wend_str path, wend_str root, char *out, size_t size)
 {
     size_t len = 0, at = 0;
 
+    assert(size > 1);
     if (path.len && path.ptr[0] == '/') {
         if (root.len && path.len >= root.len &&
             !memcmp(path.ptr, root.ptr, root.len) &&
@@ -51,6 +53,7 @@ wend_str policy_path(wend_str path, wend_str root, char *out, size_t size)
 
 bool path_is_outside(wend_str path)
 {
+    assert(path.len);
     return path.ptr[0] == '/' || str_is(path, "..") || str_starts(path, "../");
 }
 

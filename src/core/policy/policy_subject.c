@@ -3,6 +3,8 @@
  */
 #include "core/policy/policy.h"
 
+#include <assert.h>
+
 static const struct json *member(const struct rule_subject *q, const char *key)
 {
     return q->args ? json_get(q->args, key) : NULL;
@@ -142,6 +144,8 @@ static void find_request(struct rule_subject *q)
 
 void subject_find(struct rule_subject *q)
 {
+    assert(q->tool);
+    assert(q->arena);
     if (q->args && q->args->kind != JSON_OBJECT)
         q->args = NULL;
     find_string(q);

@@ -3,6 +3,7 @@
  */
 #include "core/policy/policy_words.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/ascii.h"
@@ -112,6 +113,7 @@ static void end_command(struct cutter *c)
     struct cut_word *words = (struct cut_word *)(void *)c->words.ptr;
     size_t count = c->words.len / sizeof *words;
 
+    assert(c->command <= count || c->words.failed);
     for (size_t i = c->command; i < count && !c->words.failed; i++)
         words[i].until = c->text.len;
     c->command = count;

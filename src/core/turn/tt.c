@@ -36,24 +36,26 @@ static int64_t event_time(const struct tt *x)
     return x->in->time_us > x->t->time_us ? x->in->time_us : x->t->time_us;
 }
 
-void emit(struct tt *x, const wend_event *event)
+void emit(struct tt *x, wend_event_type type, const void *payload)
 {
     struct turn *t = &x->s->turn;
     struct step_event *e = arena_alloc(x->s->scratch, sizeof *e);
     wend_event *ev;
 
-    assert(!wend_event_is_delta(event->type));
+    assert(!wend_event_is_delta(type));
     if (!e)
         return;
     ev = &e->ev;
-    *ev = *event;
+    ev->type = type;
+    memcpy(&ev->u, payload, event_fields(type)->size);
     ev->run = t->run.ptr ? t->run : x->in->run;
     ev->seq = t->seq + 1;
     ev->time_us = event_time(x);
     turn_apply(t, ev, x->s->keep);
+    assert(t->seq == ev->seq);
     /* turn_start and turn_end belong to the turn they open and close. */
-    ev->in_turn = t->counter >= 0 && ev->type != WEND_RUN_END &&
-                  (t->phase != PH_BETWEEN || ev->type == WEND_TURN_END);
+    ev->in_turn = t->counter >= 0 && type != WEND_RUN_END &&
+                  (t->phase != PH_BETWEEN || type == WEND_TURN_END);
     ev->turn = t->counter;
     ev->turn_id = t->id;
     *x->s->events_tail = e;
@@ -139,19 +141,18 @@ wend_str text_fmt(struct tt *x, const char *fmt, ...)
 
 void warn(struct tt *x, wend_str code, wend_str message)
 {
-    emit(x, &(wend_event){.type = WEND_WARNING,
-                          .u.warning = {.code = code, .message = message}});
+    emit(x, WEND_WARNING, &(wend_ev_warning){.code = code, .message = message});
 }
 
 static void emit_error(struct tt *x, const struct trouble *trouble)
 {
-    emit(x, &(wend_event){.type = WEND_ERROR,
-                          .u.error = {
-                              .code = trouble->code,
-                              .message = trouble->message,
-                              .component = trouble->component,
-                              .retryable = trouble->retryable,
-                          }});
+    emit(x, WEND_ERROR,
+         &(wend_ev_error){
+             .code = trouble->code,
+             .message = trouble->message,
+             .component = trouble->component,
+             .retryable = trouble->retryable,
+         });
 }
 
 void tell_troubles(struct tt *x)
@@ -177,16 +178,18 @@ wend_ev_metrics metrics_now(const struct tt *x)
 
 void emit_metrics(struct tt *x)
 {
-    emit(x, &(wend_event){.type = WEND_METRICS, .u.metrics = metrics_now(x)});
+    wend_ev_metrics now = metrics_now(x);
+
+    emit(x, WEND_METRICS, &now);
 }
 
 void end_turn(struct tt *x, wend_outcome outcome)
 {
     assert(no_memory(x) || x->t->phase != PH_BETWEEN);
-    emit(x, &(wend_event){.type = WEND_TURN_END,
-                          .u.turn_end = {.outcome = outcome,
-                                         .calls = x->t->calls_count,
-                                         .failed_calls = x->t->failed_calls}});
+    emit(x, WEND_TURN_END,
+         &(wend_ev_turn_end){.outcome = outcome,
+                             .calls = x->t->calls_count,
+                             .failed_calls = x->t->failed_calls});
     emit_metrics(x);
 }
 
@@ -214,12 +217,12 @@ void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
         text = plan_text(x);
     else if (outcome == WEND_OUTCOME_OK && t->config->schema)
         text = answer_json(t->answer); /* for a program */
-    emit(x, &(wend_event){.type = WEND_RUN_END,
-                          .u.run_end = {.outcome = outcome,
-                                        .text = text,
-                                        .limit = limit,
-                                        .error = error,
-                                        .metrics = metrics_now(x)}});
+    emit(x, WEND_RUN_END,
+         &(wend_ev_run_end){.outcome = outcome,
+                            .text = text,
+                            .limit = limit,
+                            .error = error,
+                            .metrics = metrics_now(x)});
 }
 
 /* ---- Turns --------------------------------------------------------------- */
@@ -249,11 +252,11 @@ void begin_turn(struct tt *x)
         return;
     }
     len = turn_id_make(id, t->run, counter);
-    emit(x, &(wend_event){.type = WEND_TURN_START,
-                          .u.turn_start = {.counter = counter,
-                                           .id = arena_str(x->s->scratch,
-                                                           (wend_str){id, len}),
-                                           .parent_id = t->id}});
+    emit(x, WEND_TURN_START,
+         &(wend_ev_turn_start){
+             .counter = counter,
+             .id = arena_str(x->s->scratch, (wend_str){id, len}),
+             .parent_id = t->id});
     enter_turn(x);
 }
 
@@ -279,8 +282,7 @@ void tell_gap(struct tt *x)
 
 static void on_start(struct tt *x)
 {
-    emit(x,
-         &(wend_event){.type = WEND_RUN_START, .u.run_start = *x->in->start});
+    emit(x, WEND_RUN_START, x->in->start);
     if (no_memory(x))
         return;
     if (x->in->repaired)
@@ -298,10 +300,8 @@ static void on_start(struct tt *x)
 
 void emit_control(struct tt *x, wend_str what, wend_str by, wend_str value_json)
 {
-    emit(x, &(wend_event){
-                .type = WEND_CONTROL,
-                .u.control = {.what = what, .by = by, .value_json = value_json},
-            });
+    emit(x, WEND_CONTROL,
+         &(wend_ev_control){.what = what, .by = by, .value_json = value_json});
 }
 
 /* What a stop leaves to do once no call runs any more. */
@@ -364,8 +364,7 @@ static void on_stop(struct tt *x)
 
 void emit_message(struct tt *x, wend_str role, wend_str text)
 {
-    emit(x, &(wend_event){.type = WEND_MESSAGE,
-                          .u.message = {.role = role, .text = text}});
+    emit(x, WEND_MESSAGE, &(wend_ev_message){.role = role, .text = text});
 }
 
 static void on_say(struct tt *x)

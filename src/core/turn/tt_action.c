@@ -93,10 +93,10 @@ void retry_action(struct tt *x, const struct work *w, const struct call_done *d)
         limit_reached(x, limit);
         return;
     }
-    emit(x, &(wend_event){.type = WEND_ACTION_RETRY,
-                          .u.action_retry = {.action = w->id,
-                                             .attempt = w->attempt,
-                                             .delay_ms = delay_ms,
-                                             .error = error}});
+    emit(x, WEND_ACTION_RETRY,
+         &(wend_ev_action_retry){.action = w->id,
+                                 .attempt = w->attempt,
+                                 .delay_ms = delay_ms,
+                                 .error = error});
     run_work(x, w, delay_ms);
 }

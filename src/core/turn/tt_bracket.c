@@ -82,19 +82,17 @@ static void emit_call_end(struct tt *x, const struct work *w,
     bool cut = d->output.len > OUTPUT_BYTES_MAX;
     wend_str output = cut ? cut_output(x, d->output) : d->output;
 
-    emit(x, &(wend_event){
-                .type = WEND_CALL_END,
-                .u.call_end = {.call = w->id,
-                               .name = w->name,
-                               .outcome = d->outcome,
-                               .output = output,
-                               .truncated = cut,
-                               .cached = d->cached,
-                               .labels_json = labels,
-                               .ms = d->ms,
-                               .error = work_error(x, w, d, output),
-                               .structured_json = d->structured},
-            });
+    emit(x, WEND_CALL_END,
+         &(wend_ev_call_end){.call = w->id,
+                             .name = w->name,
+                             .outcome = d->outcome,
+                             .output = output,
+                             .truncated = cut,
+                             .cached = d->cached,
+                             .labels_json = labels,
+                             .ms = d->ms,
+                             .error = work_error(x, w, d, output),
+                             .structured_json = d->structured});
 }
 
 static void emit_action_end(struct tt *x, const struct work *w,
@@ -103,26 +101,25 @@ static void emit_action_end(struct tt *x, const struct work *w,
     const struct plan_state *p = &x->t->plan;
     const struct plan_action *a = p->plan->actions[w->action];
     const struct action_state *s = plan_action_state(p, w->action);
-    wend_event ev = {.type = WEND_ACTION_END};
-    wend_ev_action_end *e = &ev.u.action_end;
+    wend_ev_action_end e = {0};
 
     if (x->s->keep->arena->failed)
         return;
-    e->action = w->id;
-    e->name = a->name;
-    e->outcome = d->outcome;
-    e->output_json = STR("null");
+    e.action = w->id;
+    e.name = a->name;
+    e.outcome = d->outcome;
+    e.output_json = STR("null");
     if (s->attempt && x->in->time_us > s->began_us)
-        e->ms = (x->in->time_us - s->began_us) / 1000;
-    e->cached = d->cached;
-    e->labels_json = labels_text(x, d->labels);
+        e.ms = (x->in->time_us - s->began_us) / 1000;
+    e.cached = d->cached;
+    e.labels_json = labels_text(x, d->labels);
     if (d->outcome == WEND_OUTCOME_OK) {
-        e->output_json = d->json ? d->output : output_json(x, d->output);
-        e->output_key = a->output_key;
+        e.output_json = d->json ? d->output : output_json(x, d->output);
+        e.output_key = a->output_key;
     }
-    e->error = work_error(x, w, d, d->output);
-    e->reason = d->reason;
-    emit(x, &ev);
+    e.error = work_error(x, w, d, d->output);
+    e.reason = d->reason;
+    emit(x, WEND_ACTION_END, &e);
 }
 
 /* What did not run brings no labels. */
@@ -140,18 +137,16 @@ static void emit_end(struct tt *x, const struct work *w,
 static void emit_call_start(struct tt *x, const struct work *w,
                             const struct admission *a)
 {
-    emit(x, &(wend_event){
-                .type = WEND_CALL_START,
-                .u.call_start = {.call = w->id,
-                                 .name = w->name,
-                                 .args_json = w->args,
-                                 .args_invalid = w->call->invalid &&
-                                                 str_eq(w->args, w->call->args),
-                                 .call_class = work_class(x->t, w),
-                                 .key = work_key(x, w),
-                                 .attempt = w->attempt + 1,
-                                 .policy = a->verdict.policy},
-            });
+    emit(x, WEND_CALL_START,
+         &(wend_ev_call_start){.call = w->id,
+                               .name = w->name,
+                               .args_json = w->args,
+                               .args_invalid = w->call->invalid &&
+                                               str_eq(w->args, w->call->args),
+                               .call_class = work_class(x->t, w),
+                               .key = work_key(x, w),
+                               .attempt = w->attempt + 1,
+                               .policy = a->verdict.policy});
 }
 
 static void emit_action_start(struct tt *x, const struct work *w,
@@ -159,20 +154,17 @@ static void emit_action_start(struct tt *x, const struct work *w,
 {
     const struct plan_action *action = x->t->plan.plan->actions[w->action];
 
-    emit(
-        x,
-        &(wend_event){
-            .type = WEND_ACTION_START,
-            .u.action_start = {.action = w->id,
-                               .name = action->name,
-                               .type = str_of(action_type_names[action->type]),
-                               .mode = str_of(action_mode_names[action->mode]),
-                               .target = w->name.ptr ? w->name : STR(""),
-                               .params_json = w->args.ptr ? w->args : STR("{}"),
-                               .attempt = w->attempt + 1,
-                               .key = work_key(x, w),
-                               .policy = a->verdict.policy},
-        });
+    emit(x, WEND_ACTION_START,
+         &(wend_ev_action_start){
+             .action = w->id,
+             .name = action->name,
+             .type = str_of(action_type_names[action->type]),
+             .mode = str_of(action_mode_names[action->mode]),
+             .target = w->name.ptr ? w->name : STR(""),
+             .params_json = w->args.ptr ? w->args : STR("{}"),
+             .attempt = w->attempt + 1,
+             .key = work_key(x, w),
+             .policy = a->verdict.policy});
 }
 
 /* What was cut off has shown no result: its end has no error. */

@@ -205,12 +205,10 @@ void emit_part(struct tt *x)
 {
     const struct reply *r = x->in->reply;
 
-    emit(x, &(wend_event){
-                .type = WEND_MODEL_PART,
-                .u.model_part = {.text = buf_view(&r->text),
-                                 .thinking = text_or_absent(&r->thinking),
-                                 .opaque_json = text_or_absent(&r->opaque)},
-            });
+    emit(x, WEND_MODEL_PART,
+         &(wend_ev_model_part){.text = buf_view(&r->text),
+                               .thinking = text_or_absent(&r->thinking),
+                               .opaque_json = text_or_absent(&r->opaque)});
 }
 
 /* The first call that cannot start now keeps those after it waiting too. */

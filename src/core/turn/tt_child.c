@@ -7,6 +7,8 @@
  */
 #include "core/turn/tt_step.h"
 
+#include <assert.h>
+
 #include "base/hash.h"
 #include "base/id.h"
 #include "base/label.h"
@@ -38,14 +40,12 @@ static wend_str child_id(struct tt *x, const struct work *w)
 static void emit_child_start(struct tt *x, const struct work *w,
                              const struct child_config *child)
 {
-    emit(x, &(wend_event){
-                .type = WEND_CHILD_START,
-                .u.child_start = {.run = child_id(x, w),
-                                  .agent = child->agent,
-                                  .depth = x->t->config->within.depth + 1,
-                                  .call = w->call ? w->id : STR_NONE,
-                                  .action = w->call ? STR_NONE : w->id},
-            });
+    emit(x, WEND_CHILD_START,
+         &(wend_ev_child_start){.run = child_id(x, w),
+                                .agent = child->agent,
+                                .depth = x->t->config->within.depth + 1,
+                                .call = w->call ? w->id : STR_NONE,
+                                .action = w->call ? STR_NONE : w->id});
 }
 
 wend_str child_name(struct tt *x, const struct work *w)
@@ -62,6 +62,7 @@ void start_child(struct tt *x, const struct work *w, int64_t delay_ms)
         config_child(x->t->config, child_name(x, w));
     struct effect *fx;
 
+    assert(w->by_child);
     if (!child) { /* it was admitted, so only a damaged log gets here */
         end_work(x, w,
                  &(struct call_done){
@@ -117,14 +118,12 @@ void end_child(struct tt *x, wend_str run, const struct child_done *d)
         return;
     if (!d)
         d = &unknown;
-    emit(x, &(wend_event){
-                .type = WEND_CHILD_END,
-                .u.child_end = {.run = run,
-                                .outcome = d->outcome,
-                                .text = d->text.ptr ? d->text : STR(""),
-                                .labels_json = labels_text(x, d->labels),
-                                .metrics = d->metrics},
-            });
+    emit(x, WEND_CHILD_END,
+         &(wend_ev_child_end){.run = run,
+                              .outcome = d->outcome,
+                              .text = d->text.ptr ? d->text : STR(""),
+                              .labels_json = labels_text(x, d->labels),
+                              .metrics = d->metrics});
 }
 
 /* What went wrong, for people and for models. */

@@ -67,15 +67,13 @@ void emit_action_ask(struct tt *x, uint32_t i)
     const struct turn *t = x->t;
     const struct plan_action *a = t->plan.plan->actions[i];
 
-    emit(x, &(wend_event){
-                .type = WEND_MODEL_START,
-                .u.model_start = {.model = model_name(t, action_model(t, a)),
-                                  .attempt =
-                                      plan_action_state(&t->plan, i)->attempt,
-                                  .purpose = WEND_PURPOSE_ANSWER,
-                                  .action = a->id,
-                                  .messages = 1},
-            });
+    emit(x, WEND_MODEL_START,
+         &(wend_ev_model_start){.model = model_name(t, action_model(t, a)),
+                                .attempt =
+                                    plan_action_state(&t->plan, i)->attempt,
+                                .purpose = WEND_PURPOSE_ANSWER,
+                                .action = a->id,
+                                .messages = 1});
 }
 
 static void fill_from_reply(const struct tt *x, const struct plan_action *a,
@@ -101,30 +99,29 @@ void emit_action_answer(struct tt *x, uint32_t i, wend_outcome outcome,
     const struct turn *t = x->t;
     const struct plan_action *a = t->plan.plan->actions[i];
     const struct action_state *s = plan_action_state(&t->plan, i);
-    wend_event ev = {.type = WEND_MODEL_END};
-    wend_ev_model_end *e = &ev.u.model_end;
+    wend_ev_model_end e = {0};
 
     if (!s->asking)
         return;
-    e->outcome = outcome == WEND_OUTCOME_OK ||
-                         outcome == WEND_OUTCOME_CANCELED ||
-                         outcome == WEND_OUTCOME_SUPERSEDED
-                     ? outcome
-                     : WEND_OUTCOME_FAILED;
-    e->purpose = WEND_PURPOSE_ANSWER;
-    e->finish = e->outcome == WEND_OUTCOME_OK
-                    ? STR("stop")
-                    : str_of(wend_outcome_name(e->outcome));
-    e->usage.cost_nano = -1;
+    e.outcome = outcome == WEND_OUTCOME_OK ||
+                        outcome == WEND_OUTCOME_CANCELED ||
+                        outcome == WEND_OUTCOME_SUPERSEDED
+                    ? outcome
+                    : WEND_OUTCOME_FAILED;
+    e.purpose = WEND_PURPOSE_ANSWER;
+    e.finish = e.outcome == WEND_OUTCOME_OK
+                   ? STR("stop")
+                   : str_of(wend_outcome_name(e.outcome));
+    e.usage.cost_nano = -1;
     if (x->in->kind == IN_ACTION_DONE && x->in->done.action == i &&
         x->in->reply)
-        fill_from_reply(x, a, e);
+        fill_from_reply(x, a, &e);
     else if (s->at != AT_RUNS && is_charged(t))
-        charge(action_model(t, a), action_tokens(t, s->params), &e->usage);
-    if (e->outcome == WEND_OUTCOME_FAILED)
-        e->error = error;
-    e->action = a->id;
-    emit(x, &ev);
+        charge(action_model(t, a), action_tokens(t, s->params), &e.usage);
+    if (e.outcome == WEND_OUTCOME_FAILED)
+        e.error = error;
+    e.action = a->id;
+    emit(x, WEND_MODEL_END, &e);
     if (outcome == WEND_OUTCOME_OK)
-        warn_of_finish(x, e->finish);
+        warn_of_finish(x, e.finish);
 }

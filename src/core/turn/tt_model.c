@@ -53,21 +53,19 @@ void end_context(struct tt *x)
     const struct turn *t = x->t;
     uint64_t prefix = t->history ? t->history->prefix : t->config->prefix;
 
-    emit(x, &(wend_event){
-                .type = WEND_CONTEXT_END,
-                .u.context_end = {.tokens = turn_tokens(t),
-                                  .parts_json = parts_json(x),
-                                  .prefix_hash = prefix_hex(x, prefix),
-                                  .prefix_changed_json = prefix_changed(t)},
-            });
+    emit(x, WEND_CONTEXT_END,
+         &(wend_ev_context_end){.tokens = turn_tokens(t),
+                                .parts_json = parts_json(x),
+                                .prefix_hash = prefix_hex(x, prefix),
+                                .prefix_changed_json = prefix_changed(t)});
 }
 
 static void emit_context(struct tt *x)
 {
     int64_t window = turn_model(x->t)->context_tokens;
 
-    emit(x, &(wend_event){.type = WEND_CONTEXT_START,
-                          .u.context_start.budget_tokens = window * 9 / 10});
+    emit(x, WEND_CONTEXT_START,
+         &(wend_ev_context_start){.budget_tokens = window * 9 / 10});
     end_context(x);
 }
 
@@ -76,15 +74,13 @@ static void emit_model_start(struct tt *x)
     const struct turn *t = x->t;
     const struct config *c = t->config;
 
-    emit(x, &(wend_event){
-                .type = WEND_MODEL_START,
-                .u.model_start =
-                    {.model = t->model,
-                     .attempt = t->again ? t->attempt + 1 : 1,
-                     .purpose = turn_purpose(t),
-                     .messages = t->history ? t->history->index + 1 : 0,
-                     .tools = c->no_tool_calls ? 0 : (int64_t)c->tools_count},
-            });
+    emit(x, WEND_MODEL_START,
+         &(wend_ev_model_start){
+             .model = t->model,
+             .attempt = t->again ? t->attempt + 1 : 1,
+             .purpose = turn_purpose(t),
+             .messages = t->history ? t->history->index + 1 : 0,
+             .tools = c->no_tool_calls ? 0 : (int64_t)c->tools_count});
 }
 
 /* The usage that the provider reported, of a whole answer or a broken one. */
@@ -122,12 +118,12 @@ void answer_instead(struct tt *x, wend_str text)
 {
     emit_context(x);
     emit_model_start(x);
-    emit(x, &(wend_event){.type = WEND_MODEL_END,
-                          .u.model_end = {.outcome = WEND_OUTCOME_OK,
-                                          .purpose = x->t->purpose,
-                                          .text = text,
-                                          .finish = STR("hook"),
-                                          .usage.cost_nano = -1}});
+    emit(x, WEND_MODEL_END,
+         &(wend_ev_model_end){.outcome = WEND_OUTCOME_OK,
+                              .purpose = x->t->purpose,
+                              .text = text,
+                              .finish = STR("hook"),
+                              .usage.cost_nano = -1});
     run_calls(x);
 }
 
@@ -197,31 +193,30 @@ static void emit_model_end(struct tt *x, wend_outcome outcome, size_t calls,
     const struct turn *t = x->t;
     bool resumed = x->in->kind == IN_RESUME;
     const struct reply *r = resumed && t->part ? NULL : x->in->reply;
-    wend_event ev = {.type = WEND_MODEL_END};
-    wend_ev_model_end *e = &ev.u.model_end;
+    wend_ev_model_end e = {0};
 
     assert(whole <= calls);
-    e->outcome = outcome;
-    e->purpose = t->purpose;
-    e->finish = outcome == WEND_OUTCOME_OK ? STR("stop")
-                                           : str_of(wend_outcome_name(outcome));
-    e->usage.cost_nano = -1;
-    e->error = error;
+    e.outcome = outcome;
+    e.purpose = t->purpose;
+    e.finish = outcome == WEND_OUTCOME_OK ? STR("stop")
+                                          : str_of(wend_outcome_name(outcome));
+    e.usage.cost_nano = -1;
+    e.error = error;
     if (!resumed && x->in->time_us > t->model_us)
-        e->ms = (x->in->time_us - t->model_us) / 1000;
+        e.ms = (x->in->time_us - t->model_us) / 1000;
     if (r)
-        fill_from_reply(t, r, e);
+        fill_from_reply(t, r, &e);
     else
-        fill_from_part(t, e);
+        fill_from_part(t, &e);
     if (resumed && is_charged(t))
-        e->usage = x->cut;
-    e->calls = list_calls(x, calls, whole);
-    e->calls_count = e->calls ? calls : 0;
+        e.usage = x->cut;
+    e.calls = list_calls(x, calls, whole);
+    e.calls_count = e.calls ? calls : 0;
     if (outcome == WEND_OUTCOME_OK && r && r->finish.len)
-        e->finish = r->finish;
+        e.finish = r->finish;
     else if (outcome == WEND_OUTCOME_OK && calls)
-        e->finish = STR("tool_calls");
-    emit(x, &ev);
+        e.finish = STR("tool_calls");
+    emit(x, WEND_MODEL_END, &e);
 }
 
 /* Ends the model's bracket with what has begun: a started call or plan is part
@@ -238,12 +233,12 @@ void close_model(struct tt *x, wend_outcome outcome, const wend_ev_error *error)
 static void ask_again(struct tt *x, wend_str model, int64_t delay_ms,
                       wend_str reason, const wend_ev_usage *failed)
 {
-    emit(x, &(wend_event){.type = WEND_MODEL_RETRY,
-                          .u.model_retry = {.attempt = x->t->attempt,
-                                            .delay_ms = delay_ms,
-                                            .reason = reason,
-                                            .next_model = model,
-                                            .usage = failed}});
+    emit(x, WEND_MODEL_RETRY,
+         &(wend_ev_model_retry){.attempt = x->t->attempt,
+                                .delay_ms = delay_ms,
+                                .reason = reason,
+                                .next_model = model,
+                                .usage = failed});
     want_timer(x, TIMER_RETRY, delay_ms);
 }
 

@@ -62,14 +62,14 @@ void end_plan(struct tt *x, wend_outcome outcome)
 
     if (p->ended)
         return;
-    emit(x, &(wend_event){.type = WEND_PLAN_END,
-                          .u.plan_end = {.outcome = outcome,
-                                         .ok = p->ok,
-                                         .failed = p->failed,
-                                         .skipped = p->skipped,
-                                         .running = p->running,
-                                         .ms = took_us > 0 ? took_us / 1000 : 0,
-                                         .canceled = p->canceled}});
+    emit(x, WEND_PLAN_END,
+         &(wend_ev_plan_end){.outcome = outcome,
+                             .ok = p->ok,
+                             .failed = p->failed,
+                             .skipped = p->skipped,
+                             .running = p->running,
+                             .ms = took_us > 0 ? took_us / 1000 : 0,
+                             .canceled = p->canceled});
     emit_metrics(x);
 }
 
@@ -291,19 +291,17 @@ void begin_plan(struct tt *x)
 {
     const struct plan *p = plan_of(x)->plan;
 
-    emit(x,
-         &(wend_event){
-             .type = WEND_PLAN_START,
-             .u.plan_start = {.plan = p->name,
-                              .name = p->name,
-                              .actions_json = actions_json(x, p),
-                              .waves = p->graph.waves,
-                              .sequential_ms = p->graph.sequential_ms,
-                              .critical_path_ms = p->graph.critical_ms,
-                              .max_parallel = p->max_parallel ? p->max_parallel
-                                                              : PLAN_PACE_FIRST,
-                              .auto_parallel = !p->max_parallel},
-         });
+    emit(x, WEND_PLAN_START,
+         &(wend_ev_plan_start){.plan = p->name,
+                               .name = p->name,
+                               .actions_json = actions_json(x, p),
+                               .waves = p->graph.waves,
+                               .sequential_ms = p->graph.sequential_ms,
+                               .critical_path_ms = p->graph.critical_ms,
+                               .max_parallel = p->max_parallel
+                                                   ? p->max_parallel
+                                                   : PLAN_PACE_FIRST,
+                               .auto_parallel = !p->max_parallel});
     if (!no_memory(x))
         run_plan(x);
 }

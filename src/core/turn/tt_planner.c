@@ -103,12 +103,12 @@ static void emit_plan_start(struct tt *x, wend_str call)
 
     if (x->t->phase == PH_MODEL && !x->t->part)
         emit_part(x);
-    emit(x, &(wend_event){.type = WEND_PLAN_START,
-                          .u.plan_start = {.plan = name,
-                                           .name = name,
-                                           .streamed = true,
-                                           .max_parallel = slots(x->t),
-                                           .call = call}});
+    emit(x, WEND_PLAN_START,
+         &(wend_ev_plan_start){.plan = name,
+                               .name = name,
+                               .streamed = true,
+                               .max_parallel = slots(x->t),
+                               .call = call});
 }
 
 /* Which action is wrong, by number and name; `what` says how. */
@@ -139,10 +139,10 @@ static void emit_plan_action(struct tt *x, const struct plan_action *a,
     const struct plan_learned *l = past ? plan_past_find(past, a) : NULL;
     bool learned = l && l->runs && l->ms >= 0;
 
-    emit(x, &(wend_event){.type = WEND_PLAN_ACTION,
-                          .u.plan_action = {.action_json = text,
-                                            .estimate_ms = learned ? l->ms : 0,
-                                            .learned = learned}});
+    emit(x, WEND_PLAN_ACTION,
+         &(wend_ev_plan_action){.action_json = text,
+                                .estimate_ms = learned ? l->ms : 0,
+                                .learned = learned});
 }
 
 /* Hands over one more action of the call's plan. Absent: done; else what is

@@ -28,7 +28,7 @@
 
 static void emit_resume(struct tt *x)
 {
-    wend_event ev = {.type = WEND_RUN_RESUME};
+    wend_ev_run_resume e = {0};
     struct buf b = {.mem = x->s->scratch->mem};
     struct work_place at = {0};
     struct work w;
@@ -38,11 +38,11 @@ static void emit_resume(struct tt *x)
         json_add_str(&b, NULL, w.id);
     json_close(&b, ']');
     if (x->in->over)
-        ev.u.run_resume = *x->in->over;
-    ev.u.run_resume.epoch = x->in->epoch;
-    ev.u.run_resume.from_seq = x->t->seq;
-    ev.u.run_resume.unsettled_json = take_text(x, &b);
-    emit(x, &ev);
+        e = *x->in->over;
+    e.epoch = x->in->epoch;
+    e.from_seq = x->t->seq;
+    e.unsettled_json = take_text(x, &b);
+    emit(x, WEND_RUN_RESUME, &e);
 }
 
 /* ---- Calls --------------------------------------------------------------- */

@@ -49,9 +49,10 @@ static inline bool no_memory(const struct tt *x)
     return x->s->scratch->failed || x->s->keep->arena->failed;
 }
 
-/* Adds an event to the step and applies it: type and payload are given, emit
- * fills in the rest. What the payload points to lasts as long as the step. */
-void emit(struct tt *x, const wend_event *event);
+/* Adds an event to the step and applies it. The payload is the struct of that
+ * type (wend_ev_warning for WEND_WARNING); what it points to lasts as long as
+ * the step. */
+void emit(struct tt *x, wend_event_type type, const void *payload);
 struct effect *want(struct tt *x, enum effect_kind kind);
 void want_timer(struct tt *x, enum timer timer, int64_t delay_ms);
 wend_ev_error *draft_error(struct tt *x, wend_str code, wend_str message,

@@ -104,17 +104,15 @@ bool work_next_open(const struct turn *t, struct work_place *at,
 void request_approval(struct tt *x, const struct work *w,
                       const struct verdict *v)
 {
-    emit(x, &(wend_event){
-                .type = WEND_APPROVAL_ASK,
-                .u.approval_ask = {.call = w->call ? w->id : STR_NONE,
-                                   .action = w->call ? STR_NONE : w->id,
-                                   .name = w->name,
-                                   .args_json = w->args,
-                                   .risk = v->policy.risk,
-                                   .layers_json = v->policy.layers_json,
-                                   .reason = v->reason,
-                                   .rule = v->rule},
-            });
+    emit(x, WEND_APPROVAL_ASK,
+         &(wend_ev_approval_ask){.call = w->call ? w->id : STR_NONE,
+                                 .action = w->call ? STR_NONE : w->id,
+                                 .name = w->name,
+                                 .args_json = w->args,
+                                 .risk = v->policy.risk,
+                                 .layers_json = v->policy.layers_json,
+                                 .reason = v->reason,
+                                 .rule = v->rule});
 }
 
 /* The rule that the answer makes for work like this. */
@@ -131,15 +129,13 @@ static wend_str remembered(struct tt *x, const struct work *w)
 void emit_approval_answer(struct tt *x, const struct work *w, bool yes,
                           wend_str by, bool remember)
 {
-    emit(x, &(wend_event){
-                .type = WEND_APPROVAL_ANSWER,
-                .u.approval_answer = {.call = w->call ? w->id : STR_NONE,
-                                      .action = w->call ? STR_NONE : w->id,
-                                      .yes = yes,
-                                      .by = by,
-                                      .remember = remember ? remembered(x, w)
-                                                           : STR_NONE},
-            });
+    emit(x, WEND_APPROVAL_ANSWER,
+         &(wend_ev_approval_answer){.call = w->call ? w->id : STR_NONE,
+                                    .action = w->call ? STR_NONE : w->id,
+                                    .yes = yes,
+                                    .by = by,
+                                    .remember = remember ? remembered(x, w)
+                                                         : STR_NONE});
 }
 
 bool refuse_work(struct tt *x, const struct work *w, struct admission *a)

@@ -6,6 +6,7 @@
  */
 #include "core/turn/turn.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "core/policy/policy.h"
@@ -48,6 +49,7 @@ bool turn_history_add(struct turn *t, struct msg *m)
 
     if (!m)
         return false;
+    assert(t->config);
     m->prev = prev;
     m->index = prev ? prev->index + 1 : 0;
     seal_msg(m, prev ? prev->prefix : t->config->prefix,

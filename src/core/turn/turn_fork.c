@@ -8,6 +8,8 @@
  */
 #include "core/turn/turn.h"
 
+#include <assert.h>
+
 bool turn_take_config(struct turn *t, wend_str json, const struct keep *k)
 {
     struct config *c = NULL;
@@ -41,6 +43,7 @@ static void seal_again(struct turn *t, const struct keep *k)
         return;
     for (const struct msg *m = t->history; m && i; m = m->prev)
         list[--i] = *m;
+    assert(!i);
     t->history = NULL;
     for (i = 0; i < count; i++)
         turn_history_add(t, &list[i]);

@@ -3,13 +3,17 @@
  */
 #include "core/turn/turn.h"
 
+#include <assert.h>
+
 bool bit_get(const struct bits *b, uint32_t i)
 {
+    assert(i < CALLS_MAX);
     return b->w[i / 64] >> (i % 64) & 1;
 }
 
 void bit_set(struct bits *b, uint32_t i)
 {
+    assert(i < CALLS_MAX);
     b->w[i / 64] |= (uint64_t)1 << (i % 64);
 }
 
@@ -167,6 +171,7 @@ int64_t i64_sum(int64_t a, int64_t b)
 
 const struct model_use *turn_model(const struct turn *t)
 {
+    assert(t->model_at < t->config->models_count);
     return &t->config->models[t->model_at];
 }
 

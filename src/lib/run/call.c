@@ -153,6 +153,7 @@ static void forget(struct wend_run *r, struct wend_call *c)
 {
     struct wend_call **link = &r->calls;
 
+    assert(c->run == r);
     while (*link != c)
         link = &(*link)->next;
     *link = c->next;

@@ -263,6 +263,7 @@ static wend_status start_new(struct child *c, const wend_run_options *o,
 static wend_status new_run(struct child *c, wend_agent *agent,
                            const wend_run_options *o, wend_error *err)
 {
+    assert(c->parent->agent);
     c->run = run_of(agent, o, err);
     if (!c->run)
         return WEND_E_NOMEM;
@@ -294,6 +295,7 @@ static void stop_run(struct child *c, wend_str by)
 {
     struct input in = {.kind = IN_CANCEL, .by = by};
 
+    assert(c->run);
     if (c->stopped || c->over)
         return;
     c->stopped = true;

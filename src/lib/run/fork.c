@@ -224,6 +224,7 @@ static void say_call(struct fork *f, uint32_t i, wend_str output)
     const struct call *c = turn_call(&f->turn, i);
     const struct tool *tool = config_tool(f->turn.config, c->name);
 
+    assert(!bit_get(&f->turn.ended, i));
     bit_set(&f->turn.ended, i);
     if (!bit_get(&f->turn.started, i))
         add(f, WEND_CALL_START)->u.call_start = (wend_ev_call_start){

@@ -9,6 +9,8 @@
 #include "lib/run/child.h"
 #include "lib/run/shell.h"
 
+#include <assert.h>
+
 #include "base/fail.h"
 #include "base/utf8.h"
 #include "lib/run/trouble.h"
@@ -208,6 +210,8 @@ wend_status inbox_input(struct wend_run *r, struct input *in, wend_error *err)
 
 static void go_back(struct wend_run *r, struct batch *b)
 {
+    assert(r->over);
+    assert(!r->open);
     batch_unend(b);
     show_unend(r);
     r->turn = r->unended->turn;

@@ -6,6 +6,7 @@
  */
 #include "lib/run/replay.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -95,6 +96,7 @@ bool replay_due(struct wend_run *r, const wend_event *ev)
     struct replay_player *p = r->player;
     int64_t now, due;
 
+    assert(p->speed >= 0);
     if (p->ended)
         return false;
     if (p->to && (ev->seq > p->to || (ev->seq == p->to && ev->n))) {

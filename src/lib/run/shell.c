@@ -124,6 +124,8 @@ static bool keep_unended(struct wend_run *r, const struct turn *before,
 
 static void note_end(struct wend_run *r, const wend_event *ev)
 {
+    assert(!r->over);
+    assert(r->rt->live);
     r->over = true;
     run_note_end(r, ev);
     r->rt->live--;
@@ -208,6 +210,7 @@ void shell_input(struct wend_run *r, struct input *in)
     struct step s;
     bool ok;
 
+    assert(!r->rt->stepping);
     r->heard = 0;
     if (r->over && in->kind == IN_CANCEL && !r->late_cancel.ptr &&
         r->durable_seq != r->turn.seq)

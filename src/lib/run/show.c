@@ -72,6 +72,7 @@ static bool ring_push(struct wend_run *r, wend_event *copy)
         mem_free(&r->rt->mem, copy);
         return false;
     }
+    assert(s->count < s->cap);
     s->ring[(s->first + s->count++) % s->cap] = copy;
     s->bytes += weight(copy);
     come_to(s, copy->seq, copy->n);
