@@ -194,38 +194,24 @@ static int64_t least(int64_t a, int64_t b)
     return !a || (b && b < a) ? b : a;
 }
 
-static void fill_descent(const struct child *c, struct descent *d)
+/* The parent's values replace the agent's. */
+void child_fill_start(const struct child *c, wend_ev_run_start *e)
 {
     const struct wend_run *parent = c->parent;
 
-    d->id = c->id;
-    d->agent = c->child_config->agent;
-    d->model = c->child_config->model;
-    d->parent_run = str_of(parent->id);
-    d->parent_call = c->call;
-    d->user = parent->birth.user;
-    d->user_session = parent->birth.session;
-    d->correlation = parent->correlation;
-    d->limits = c->child_config->limits;
-    d->limits.parallel =
+    e->agent = c->child_config->agent;
+    e->model = c->child_config->model;
+    e->parent_run = str_of(parent->id);
+    e->parent_call = c->call;
+    e->user = parent->birth.user;
+    e->session = parent->birth.session;
+    if (parent->correlation.ptr)
+        e->correlation_id = parent->correlation;
+    e->limits = c->child_config->limits;
+    e->limits.parallel =
         c->child_config->plan_json.ptr
             ? parent->turn.limits.parallel
-            : least(d->limits.parallel, parent->turn.limits.parallel);
-}
-
-/* The parent's values replace the agent's. */
-void descent_put(const struct descent *d, wend_ev_run_start *e)
-{
-    e->agent = d->agent;
-    e->model = d->model;
-    e->limits = d->limits;
-    e->config_json = d->config_json;
-    e->parent_run = d->parent_run;
-    e->parent_call = d->parent_call;
-    e->user = d->user;
-    e->session = d->user_session;
-    if (d->correlation.ptr)
-        e->correlation_id = d->correlation;
+            : least(e->limits.parallel, parent->turn.limits.parallel);
 }
 
 /* ---- Starting ------------------------------------------------------------ */
@@ -237,13 +223,11 @@ static wend_status start_new(struct child *c, const wend_run_options *o,
     struct arena a = {.mem = &r->rt->mem};
     struct buf config = {.mem = a.mem}, prompt = {.mem = a.mem};
     struct json *args = json_parse(c->args, &a, err);
-    struct descent d = {0};
     struct plan *plan = NULL;
     wend_status s = args ? WEND_OK : WEND_E_INVAL;
 
     put_config(&config, c);
-    fill_descent(c, &d);
-    d.config_json = buf_view(&config);
+
     if (s == WEND_OK && c->child_config->plan_json.ptr)
         s = plan_with_inputs(c->child_config->plan_json, c->args, &a, &plan,
                              err);
@@ -252,8 +236,8 @@ static wend_status start_new(struct child *c, const wend_run_options *o,
     if (config.failed || prompt.failed || a.failed)
         s = fail_nomem(err);
     if (s == WEND_OK)
-        s = run_begin(r, plan ? plan->name : buf_view(&prompt), plan, o, &d,
-                      err);
+        s = run_begin(r, plan ? plan->name : buf_view(&prompt), plan, o,
+                      buf_view(&config), err);
     buf_free(&config);
     buf_free(&prompt);
     arena_free(&a);

@@ -31,17 +31,6 @@ void agent_drop_children(wend_agent *a);
 
 /* ---- Runs ---------------------------------------------------------------- */
 
-/* What a run has from the one that starts it. */
-struct descent {
-    const char *id; /* its own */
-    wend_str agent, model, config_json;
-    wend_str parent_run, parent_call;
-    wend_str user, user_session, correlation; /* of the host's options */
-    wend_ev_limits limits;
-};
-
-void descent_put(const struct descent *d, wend_ev_run_start *e);
-
 /* A child, from child_start to its end. */
 struct child {
     struct child *next; /* of the parent */
@@ -76,10 +65,13 @@ void children_drop(struct wend_run *r);
  * it; NULL if there are no others. Lent until the next call. */
 const struct budget *child_budget(struct wend_run *r, const struct input *in);
 
-/* run.c */
+/* What the run_start of a child has from its parent. */
+void child_fill_start(const struct child *c, wend_ev_run_start *e);
+
+/* run.c; config_json: of a child, else absent. */
 wend_status run_begin(struct wend_run *r, wend_str prompt,
                       const struct plan *plan, const wend_run_options *o,
-                      const struct descent *d, wend_error *err);
+                      wend_str config_json, wend_error *err);
 /* resume.c: a run that the store may have, or may have the end of; *found is
  * false if there is none. */
 wend_status run_resume_child(struct wend_run *r, bool *found, wend_error *err);

@@ -290,7 +290,7 @@ static void fill_birth(struct wend_run *r, const wend_ev_run_start *e)
 
 wend_status run_begin(struct wend_run *r, wend_str prompt,
                       const struct plan *plan, const wend_run_options *o,
-                      const struct descent *d, wend_error *err)
+                      wend_str config_json, wend_error *err)
 {
     struct buf text = {.mem = &r->rt->mem};
     wend_ev_run_start e;
@@ -299,13 +299,15 @@ wend_status run_begin(struct wend_run *r, wend_str prompt,
 
     memset(&e, 0, sizeof e);
     s = fill_start(r, o, &e, err);
-    if (d)
-        descent_put(d, &e);
+    if (r->child) {
+        child_fill_start(r->child, &e);
+        e.config_json = config_json;
+    }
     r->correlation = arena_str(&r->arena, e.correlation_id);
     in.repaired = utf8_repair(&text, prompt);
     in.hides = run_hides(r);
     e.prompt = agent_blank(r->agent, buf_view(&text), &r->arena);
-    in.learned_ms = plan_fill_start(r, plan, !d, &e);
+    in.learned_ms = plan_fill_start(r, plan, !r->child, &e);
     if (s == WEND_OK) {
         fill_birth(r, &e);
         in.run = str_of(r->id);
@@ -344,7 +346,7 @@ wend_status run_start(wend_agent *agent, wend_str prompt,
         return WEND_E_NOMEM;
     r->rt->env->chance(r->rt->env->ctx, chance, sizeof chance);
     run_id_make(r->id, rt_wall(r->rt), chance);
-    s = run_begin(r, prompt, plan, o, NULL, err);
+    s = run_begin(r, prompt, plan, o, STR_NONE, err);
     if (s == WEND_OK) {
         drop_dirty(r);
         shell_submit(r); /* the caller finds its id in the store */
