@@ -54,6 +54,25 @@ bool str_ends(wend_str s, const char *suffix)
     return s.len >= len && !memcmp(s.ptr + s.len - len, suffix, len);
 }
 
+bool str_same(wend_str a, wend_str b)
+{
+    size_t i = 0;
+
+    while (i < a.len && i < b.len && lower(a.ptr[i]) == lower(b.ptr[i]))
+        i++;
+    return i == a.len && i == b.len;
+}
+
+wend_str str_pack(char **at, wend_str s)
+{
+    wend_str copy = {*at, s.len};
+
+    if (s.len)
+        memcpy(*at, s.ptr, s.len);
+    *at += s.len;
+    return copy;
+}
+
 bool str_take(wend_str *rest, char end, wend_str *piece)
 {
     const char *at = rest->len ? memchr(rest->ptr, end, rest->len) : NULL;

@@ -24,6 +24,12 @@ static inline bool str_is(wend_str a, const char *b)
     return a.ptr && a.len == len && !memcmp(a.ptr, b, len);
 }
 
+static inline wend_str str_or(wend_str s, const char *none)
+{
+    return s.ptr ? s : str_of(none);
+}
+
+bool str_same(wend_str a, wend_str b); /* equal in any case of ASCII letters */
 bool str_starts(wend_str s, const char *prefix);
 bool str_ends(wend_str s, const char *suffix);
 /* As str_starts in any case; `lower` is in lower case. */
@@ -44,6 +50,8 @@ static inline wend_str str_trim(wend_str s, bool (*is)(char c))
     return s;
 }
 
+/* Copies s to *at, without a NUL, and moves *at behind it. */
+wend_str str_pack(char **at, wend_str s);
 /* Takes what stands before the next `end`, and drops that; false: the text is
  * at its end. */
 bool str_take(wend_str *rest, char end, wend_str *piece);

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/fail.h"
 #include "base/url.h"
 #include "lib/agent/relics.h"
@@ -33,13 +34,11 @@ static wend_status run_tool(void *ctx, wend_call *call)
 /* No two underscores and none at the end: providers see `name__tool`. */
 static bool name_ok(const char *name)
 {
-    size_t len = name ? strlen(name) : 0;
-    size_t ok = name ? strspn(name, "abcdefghijklmnopqrstuvwxyz"
-                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                    "0123456789_-")
-                     : 0;
+    size_t len = 0;
 
-    return len && len <= MCP_SERVER_NAME_MAX && ok == len &&
+    while (name && (is_word(name[len]) || name[len] == '-'))
+        len++;
+    return len && len <= MCP_SERVER_NAME_MAX && !name[len] &&
            name[len - 1] != '_' && !strstr(name, "__");
 }
 
@@ -279,10 +278,8 @@ static wend_status offer_some(wend_agent *a, struct mcp_server *s,
 
     for (size_t i = 0; i < relic->endpoints_count && st == WEND_OK; i++) {
         const struct relic_endpoint *e = &relic->endpoints[i];
-        const struct mcp_tool *t = s->machine.tools;
+        const struct mcp_tool *t = mcp_tool_named(&s->machine, e->name);
 
-        while (t && !str_eq(t->name, e->name))
-            t = t->next;
         st = t ? offer(a, s, t, err)
                : fail_at(err, WEND_E_NOTFOUND, e->line, e->column,
                          "mcp %s: the server has no tool '%.80s'", s->name.ptr,
@@ -376,7 +373,7 @@ void mcp_end(wend_agent *a, struct mcp_adding *x)
     tell_failure(a, x);
 }
 
-/* The caller lets go of *note. */
+/* The caller releases *note. */
 static wend_status take_options(const wend_agent *a,
                                 const wend_mcp_options *options,
                                 wend_mcp_options *out, struct kept **note,
@@ -432,7 +429,7 @@ static void begin_all(wend_agent *a, struct mcp_adding *list, size_t count)
     }
 }
 
-/* Of those that nothing was begun with. */
+/* For options that no server was begun with. */
 static void release_notes(const wend_mcp_options *const *list, size_t count)
 {
     wend_mcp_options o;
@@ -491,14 +488,13 @@ wend_status wend_agent_add_mcps(wend_agent *a,
 /* Secrets are NAME=value in there; only the name is told. */
 static void put_secrets(struct buf *b, const struct mcp_server *s)
 {
-    for (size_t i = 0; s->secrets && s->secrets[i]; i++) {
-        size_t len = strcspn(s->secrets[i], "=");
-
-        buf_cstr(b, i ? "," : ",\"secrets\":[");
-        json_put_str(b, (wend_str){s->secrets[i], len});
-    }
-    if (s->secrets && s->secrets[0])
-        buf_char(b, ']');
+    if (!s->secrets || !s->secrets[0])
+        return;
+    json_open(b, "secrets", '[');
+    for (size_t i = 0; s->secrets[i]; i++)
+        json_add_str(b, NULL,
+                     (wend_str){s->secrets[i], strcspn(s->secrets[i], "=")});
+    json_close(b, ']');
 }
 
 static void put_server(struct buf *b, const struct mcp_server *s)
@@ -507,38 +503,40 @@ static void put_server(struct buf *b, const struct mcp_server *s)
 
     while (s->command && s->command[words])
         words++;
-    buf_char(b, '{');
-    agent_put(b, "name", s->name.ptr);
+    json_open(b, NULL, '{');
+    json_add_str(b, "name", s->name);
     agent_put_list(b, "command", s->command, words);
     if (s->url.ptr) {
-        buf_char(b, ',');
+        json_key(b, NULL);
         agent_put(b, "url", s->url.ptr);
     }
     put_secrets(b, s);
-    buf_fmt(b, ",\"timeout_ms\":%lld", (long long)s->timeout_ms);
+    json_add_i64(b, "timeout_ms", s->timeout_ms);
     if (s->start_ms != MCP_START_MS)
-        buf_fmt(b, ",\"start_timeout_ms\":%lld", (long long)s->start_ms);
+        json_add_i64(b, "start_timeout_ms", s->start_ms);
     if (s->sandbox_off)
-        buf_cstr(b, ",\"sandbox\":\"off\"");
+        json_add_str(b, "sandbox", STR("off"));
     if (s->network)
-        buf_cstr(b, ",\"network\":true");
+        json_add_bool(b, "network", true);
     if (s->trust)
-        buf_cstr(b, ",\"trust\":true");
-    buf_char(b, '}');
+        json_add_bool(b, "trust", true);
+    json_close(b, '}');
 }
 
 void agent_put_servers(const wend_agent *a, struct buf *b)
 {
-    size_t count = 0;
+    bool any = false;
 
     for (const struct mcp_server *s = a->servers; s; s = s->next) {
         if (s->relic)
             continue; /* its file says how */
-        buf_cstr(b, count++ ? "," : ",\"mcp\":[");
+        if (!any)
+            json_open(b, "mcp", '[');
         put_server(b, s);
+        any = true;
     }
-    if (count)
-        buf_char(b, ']');
+    if (any)
+        json_close(b, ']');
 }
 
 void agent_drop_servers(wend_agent *a)

@@ -7,10 +7,10 @@
  *   mcp_stdio.c  a link to a program that wend starts
  *   mcp_http.c   a link by streamable HTTP
  *   mcp_pin.c    which lists of tools the user has accepted
- *   mcp_list.c   such a list, and what differs from it, for people
+ *   mcp_list.c   a list of tools and its differences, for people
  *
- * A server hurts nobody but its own calls: whatever it does ends in the
- * machine, and what waits for it has a deadline.
+ * A server can only harm its own calls: its output ends in the machine, and
+ * everything that waits for it has a deadline.
  */
 #ifndef LIB_MCP_H
 #define LIB_MCP_H
@@ -103,8 +103,8 @@ struct mcp_adding {
     wend_error err;
 };
 
-/* mcp.c: wend_agent_add_mcp in two halves. All that are begun start side by
- * side; whatever is begun is ended. */
+/* mcp.c: wend_agent_add_mcp in two halves. All that are begun start in
+ * parallel; each begun one must be ended. */
 void mcp_begin(wend_agent *a, struct mcp_adding *x);
 void mcp_end(wend_agent *a, struct mcp_adding *x);
 /* Everything of o is copied. */

@@ -6,6 +6,7 @@
  * request, and may let a stream end early: then it is asked for again, from
  * the event it ended at.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@
 #include "wire/http/http.h"
 
 enum {
-    ASIDE_MAX = 16, /* messages that nobody waits for, at once */
+    ASIDE_MAX = 16, /* messages without an answer, at once */
     ASIDE_MS = 30000,
     SESSION_MAX = 256,
     RESUMES_MAX = 16,      /* of one answer, without anything new */
@@ -30,7 +31,7 @@ enum body_kind { BODY_NONE, BODY_WHOLE, BODY_EVENTS, BODY_REFUSAL };
 
 struct mcp_http {
     struct exchange *exchanges;
-    size_t aside;                  /* of them, those that nobody waits for */
+    size_t aside;                  /* exchanges without an answer */
     char session[SESSION_MAX + 1]; /* empty: none */
 };
 
@@ -45,7 +46,7 @@ struct exchange {
     size_t bytes;
     struct buf request, collected;
     struct sse events;
-    bool reading, gone; /* freed once nobody stands in it */
+    bool reading, gone; /* freed after its last callback */
     unsigned resumes;
     struct timer_node later; /* to resume, or to tell why not begun */
     char why[300];           /* it could not begin */
@@ -65,9 +66,11 @@ static void let_go(struct exchange *x)
     x->gone = true;
     if (x->reading)
         return;
+    assert(*x->prev == x);
     *x->prev = x->next;
     if (x->next)
         x->next->prev = x->prev;
+    assert(x->id || l->aside > 0);
     l->aside -= !x->id;
     buf_free(&x->request);
     buf_free(&x->collected);
@@ -125,7 +128,7 @@ static void later(struct exchange *x, int64_t ms)
 
     x->later.fire = on_later;
     if (!timer_set(&rt->timers, &x->later, rt_after(rt, ms)))
-        mcp_server_nomem(x->server); /* lets go of it, too */
+        mcp_server_nomem(x->server); /* frees it, too */
 }
 
 /* Asks for the rest of an answer whose stream ended too early. */
@@ -228,7 +231,7 @@ static void finish(struct exchange *x)
     else if (x->kind == BODY_REFUSAL)
         tell_refused(x, x->status, buf_view(&x->collected));
     else if (x->kind != BODY_EVENTS)
-        tell_refused(x, x->status, STR("the answer is no message"));
+        tell_refused(x, x->status, STR("the answer is not a message"));
     else if (!resume(x))
         tell_refused(x, 0, STR("the stream ended without an answer"));
 }
@@ -374,7 +377,7 @@ static void http_close(struct mcp_server *s)
     mem_free(&s->mem, l);
 }
 
-/* A server should not have to keep a session that nobody comes back to. */
+/* Tells the server that the session is over. */
 static void http_bye(struct mcp_server *s)
 {
     struct mcp_http *l = s->link;

@@ -26,16 +26,16 @@ struct telling {
 
 void mcp_list_put(struct buf *b, const struct mcp *m)
 {
-    buf_char(b, '[');
+    json_open(b, NULL, '[');
     for (const struct mcp_tool *t = m->tools; t; t = t->next) {
-        buf_cstr(b, t == m->tools ? "{\"name\":" : ",{\"name\":");
-        json_put_str(b, t->name);
+        json_open(b, NULL, '{');
+        json_add_str(b, "name", t->name);
         json_add_nullable(b, "description", t->description_all);
         json_add_nullable(b, "schema", t->schema_all);
         json_add_nullable(b, "annotations", t->annotations);
-        buf_char(b, '}');
+        json_close(b, '}');
     }
-    buf_char(b, ']');
+    json_close(b, ']');
 }
 
 /* ---- Words --------------------------------------------------------------- */
@@ -131,15 +131,6 @@ static void tell_field(struct telling *t, wend_str name, const char *field,
     buf_free(&what);
 }
 
-static const struct mcp_tool *tool_named(const struct mcp *m, wend_str name)
-{
-    const struct mcp_tool *x = m->tools;
-
-    while (x && !str_eq(x->name, name))
-        x = x->next;
-    return x;
-}
-
 static const struct json *entry_named(const struct json *list, wend_str name)
 {
     const struct json *j = list->first;
@@ -151,9 +142,7 @@ static const struct json *entry_named(const struct json *list, wend_str name)
 
 static wend_str text_in(const struct json *entry, const char *key)
 {
-    wend_str s = json_str(json_get(entry, key));
-
-    return s.ptr ? s : STR("");
+    return str_or(json_str(json_get(entry, key)), "");
 }
 
 static void compare(struct telling *t, const struct json *accepted)
@@ -161,7 +150,7 @@ static void compare(struct telling *t, const struct json *accepted)
     const struct mcp *m = &t->server->machine;
 
     for (const struct json *j = accepted->first; j; j = j->next)
-        if (!tool_named(m, text_in(j, "name")))
+        if (!mcp_tool_named(m, text_in(j, "name")))
             tell(t, "- ", text_in(j, "name"), " is gone", STR(""));
     for (const struct mcp_tool *x = m->tools; x; x = x->next) {
         const struct json *was = entry_named(accepted, x->name);

@@ -2,6 +2,7 @@
  * mcp_server.c - one server of tools: the machine, its deadlines, its
  * restarts, its calls.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,7 +132,7 @@ static int64_t start_limit_ms(const struct mcp_server *s)
 }
 
 /* After each input: what is asked has until the end of the start. The probe
- * has half of it, so that a program that does not bear it can start again. */
+ * has half of it, so that a program that the probe ends can start again. */
 static void watch(struct mcp_server *s)
 {
     int64_t end = s->start_end;
@@ -229,7 +230,7 @@ void mcp_server_lost(struct mcp_server *s, const char *said)
     mcp_lost(&s->machine, why);
     watch(s);
     if (s->machine.again && !again)
-        return; /* the probe was too much for it: on_again has seen to it */
+        return; /* the probe ended it: on_again restarts it */
     if (!s->was_up || s->restarts >= RESTARTS_MAX) {
         mcp_server_down(s, why);
         return;
@@ -252,6 +253,7 @@ static void on_ready(void *ctx)
 {
     struct mcp_server *s = ctx;
 
+    assert(s->phase != PHASE_DOWN); /* then the machine is closed */
     s->phase = PHASE_UP;
     s->was_up = true;
     s->starting = false;
@@ -382,7 +384,7 @@ static void on_stop(void *ctx, enum stop_reason why)
     struct served *sv = ctx;
     struct mcp_server *s = sv->server;
 
-    (void)why; /* the server is told the same, and nobody waits for it */
+    (void)why; /* the server is told the same, without an answer */
     mcp_cancel(&s->machine, sv);
     wend_call_fail(sv->call, "");
     mem_free(&s->mem, sv);
@@ -440,8 +442,8 @@ static wend_status take_secrets(struct mcp_server *s, const wend_mcp_options *o,
         if (!value || !*value) {
             buf_free(&b);
             return fail(err, WEND_E_NOTFOUND,
-                        "mcp %s: the environment has no '%.80s', which it "
-                        "shall get",
+                        "mcp %s: the environment variable '%.80s' is not "
+                        "set",
                         o->name, name ? name : "");
         }
         buf_clear(&b);

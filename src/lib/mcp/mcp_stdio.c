@@ -2,6 +2,7 @@
  * mcp_stdio.c - a server of tools that is a program: messages are lines on
  * its standard streams.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,7 +26,7 @@ struct mcp_stdio {
     struct mcp_server *server;
     struct proc *proc;
     struct sse lines;
-    size_t idle_bytes; /* since somebody wanted to hear it */
+    size_t idle_bytes; /* since the last request */
     int64_t heard;     /* ids that were given until then */
     char said[STDERR_KEPT + 1];
     size_t said_len;
@@ -59,6 +60,7 @@ static void keep_said(struct mcp_stdio *l, const char *p, size_t len)
 {
     size_t over;
 
+    assert(l->said_len <= STDERR_KEPT);
     if (len > STDERR_KEPT) {
         p += len - STDERR_KEPT;
         len = STDERR_KEPT;
@@ -105,7 +107,7 @@ static void on_out(void *ctx, int stream, const char *p, size_t len)
         l->server->nomem = true;
         break_off(l, "out of memory");
     } else if (l->idle_bytes > RESPONSE_BYTES_MAX)
-        break_off(l, "it sent over 64 MiB that nobody asked for");
+        break_off(l, "it sent over 64 MiB without a request");
 }
 
 /* The last line of it that has any words. */
@@ -321,7 +323,7 @@ static void stdio_send(struct mcp_server *s, const struct mcp_send *m)
         break_off(l, "it reads no more");
 }
 
-/* An answer that nobody waits for is not harmful on a shared stream. */
+/* A late answer does no harm on a shared stream. */
 static void stdio_drop(struct mcp_server *s, int64_t id)
 {
     (void)s;

@@ -44,11 +44,6 @@ static void put_iso(struct buf *b, int64_t time_us)
 
 /* ---- Rows ---------------------------------------------------------------- */
 
-static wend_str str_or(wend_str s, const char *none)
-{
-    return s.ptr ? s : str_of(none);
-}
-
 /* What a reader may still want to know about a call that ended. */
 static void put_fate(struct buf *b, const struct dialect_now *now)
 {
@@ -228,12 +223,8 @@ RECORD_HOOK(record_begins)
         return false;
     }
     room = (char *)(c + 1);
-    c->id = (wend_str){room, id.len};
-    c->name = (wend_str){room + id.len, name.len};
-    if (id.len)
-        memcpy(room, id.ptr, id.len);
-    if (name.len)
-        memcpy(room + id.len, name.ptr, name.len);
+    c->id = str_pack(&room, id);
+    c->name = str_pack(&room, name);
     c->is_action = is_action(ev);
     c->is_tool = c->is_action && str_is(ev->u.action_start.type, "tool");
     c->attempts = 1;

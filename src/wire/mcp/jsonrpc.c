@@ -22,7 +22,7 @@ static bool read_error(const struct json *error, struct rpc *out)
            json_i64(json_get(error, "code"), &out->code);
 }
 
-/* `jsonrpc` is not looked at: some servers of old leave it out. */
+/* `jsonrpc` is ignored: some old servers leave it out. */
 static bool read_one(const struct json *j, struct rpc *out)
 {
     const struct json *id = json_get(j, "id"), *error = json_get(j, "error");
@@ -33,7 +33,7 @@ static bool read_one(const struct json *j, struct rpc *out)
                         .id = is_id(id) ? id : NULL};
     if (out->method.ptr) {
         out->kind = out->id ? RPC_REQUEST : RPC_NOTIFICATION;
-        return out->id || !id; /* an id of null can not be answered */
+        return out->id || !id; /* a null id cannot be answered */
     }
     if (error && error->kind != JSON_NULL)
         return read_error(error, out); /* without an id if it had none */
@@ -77,34 +77,41 @@ bool rpc_id_is(const struct json *id, int64_t number)
 
 /* ---- Out ----------------------------------------------------------------- */
 
-void rpc_put_head(struct buf *b, int64_t id, const char *method)
+static void open_message(struct buf *b)
 {
-    buf_cstr(b, "{\"jsonrpc\":\"2.0\",");
-    if (id) {
-        buf_cstr(b, "\"id\":");
-        buf_i64(b, id);
-        buf_char(b, ',');
-    }
-    buf_fmt(b, "\"method\":\"%s\",\"params\":", method);
+    json_open(b, NULL, '{');
+    json_add_str(b, "jsonrpc", STR("2.0"));
 }
 
-static void put_answer_head(struct buf *b, const struct json *id)
+void rpc_open(struct buf *b, int64_t id, const char *method)
 {
-    buf_cstr(b, "{\"jsonrpc\":\"2.0\",\"id\":");
-    json_put(b, id);
+    open_message(b);
+    if (id)
+        json_add_i64(b, "id", id);
+    json_add_str(b, "method", str_of(method));
+    json_open(b, "params", '{');
+}
+
+void rpc_close(struct buf *b)
+{
+    buf_cstr(b, "}}");
 }
 
 void rpc_put_empty(struct buf *b, const struct json *id)
 {
-    put_answer_head(b, id);
-    buf_cstr(b, ",\"result\":{}}");
+    open_message(b);
+    json_add(b, "id", id);
+    json_open(b, "result", '{');
+    rpc_close(b);
 }
 
 void rpc_put_error(struct buf *b, const struct json *id, int code,
                    const char *message)
 {
-    put_answer_head(b, id);
-    buf_fmt(b, ",\"error\":{\"code\":%d,\"message\":", code);
-    json_put_str(b, str_of(message));
-    buf_cstr(b, "}}");
+    open_message(b);
+    json_add(b, "id", id);
+    json_open(b, "error", '{');
+    json_add_i64(b, "code", code);
+    json_add_str(b, "message", str_of(message));
+    rpc_close(b);
 }

@@ -1,23 +1,15 @@
 /*
  * mcp.c - the client's side of the Model Context Protocol: the machine.
  */
-#include <stdio.h>
+#include <assert.h>
 
 #include "base/utf8.h"
 #include "wire/mcp/mcp_parts.h"
 
-enum { REASON_BYTES_MAX = 300, RELISTS_MAX = 4 };
-
-/* UTF-8, though it may have been cut anywhere; lent by `room`. */
-static const char *repaired(struct buf *room, const char *text)
-{
-    utf8_repair(room, str_of(text));
-    return room->failed ? "out of memory" : buf_view(room).ptr;
-}
+enum { RELISTS_MAX = 4 };
 
 void mcp_warn(struct mcp *m, const char *fmt, ...)
 {
-    struct buf room = {.mem = m->mem};
     char text[400];
     va_list ap;
 
@@ -30,8 +22,7 @@ void mcp_warn(struct mcp *m, const char *fmt, ...)
     va_start(ap, fmt);
     utf8_vfmt(text, sizeof text, fmt, ap);
     va_end(ap);
-    m->sink->warn(m->ctx, repaired(&room, text));
-    buf_free(&room);
+    m->sink->warn(m->ctx, text);
 }
 
 /* ---- Ends ---------------------------------------------------------------- */
@@ -48,15 +39,13 @@ static void fail_all(struct mcp *m, const char *why)
 
 void mcp_fail(struct mcp *m, const char *fmt, ...)
 {
-    struct buf room = {.mem = m->mem};
     char text[500];
     va_list ap;
 
     va_start(ap, fmt);
     utf8_vfmt(text, sizeof text, fmt, ap);
     va_end(ap);
-    fail_all(m, repaired(&room, text));
-    buf_free(&room);
+    fail_all(m, text);
 }
 
 void mcp_no_memory(struct mcp *m)
@@ -105,7 +94,7 @@ static void on_initialized(struct mcp *m, const struct json *result)
     }
     m->version = str_of(known);
     m->known = true;
-    mcp_notify(m, "notifications/initialized", "");
+    mcp_notify(m, "notifications/initialized", 0);
     if (m->state == MCP_FAILED)
         return;
     if (has_tools(result)) {
@@ -136,7 +125,7 @@ static void on_page(struct mcp *m, const struct json *result)
     if (next.len && m->list_count < MCP_TOOLS_MAX) {
         buf_clear(&m->cursor);
         buf_str(&m->cursor, next);
-        mcp_ask(m, MCP_LISTING, "tools/list", "");
+        mcp_ask(m, MCP_LISTING, NULL);
         return;
     }
     on_list(m);
@@ -144,16 +133,12 @@ static void on_page(struct mcp *m, const struct json *result)
 
 /* ---- In ------------------------------------------------------------------ */
 
-/* An answer to what we asked to get ready. */
+/* The answer to a request before READY. */
 static void on_asked(struct mcp *m, const struct rpc *r)
 {
-    static const char *const methods[] = {
-        [MCP_PROBING] = "server/discover",
-        [MCP_INITIALIZING] = "initialize",
-        [MCP_LISTING] = "tools/list",
-    };
     struct buf why = {.mem = m->mem};
 
+    assert(mcp_methods[m->state]);
     m->asked = 0;
     if (r->kind == RPC_ERROR && r->code == VERSION_UNSUPPORTED) {
         mcp_version_error(m, r);
@@ -161,7 +146,7 @@ static void on_asked(struct mcp *m, const struct rpc *r)
         mcp_probe_error(m, r);
     } else if (r->kind == RPC_ERROR) {
         mcp_error_text(r, &why);
-        mcp_fail(m, "the server refused %s: %s", methods[m->state],
+        mcp_fail(m, "the server refused %s: %s", mcp_methods[m->state],
                  buf_view(&why).ptr);
     } else if (m->state == MCP_PROBING) {
         mcp_choose(m, json_get(r->result, "supportedVersions"));
@@ -198,7 +183,7 @@ static void on_answer(struct mcp *m, const struct rpc *r)
     if (!*at) {
         if (!r->id)
             mcp_warn(m, "the server could not read a message: %.*s",
-                     (int)utf8_cut(r->message, REASON_BYTES_MAX),
+                     (int)utf8_cut(r->message, MCP_REASON_MAX),
                      r->message.len ? r->message.ptr : "");
         else if (!is_ours(m, r->id))
             mcp_warn(m, "the server answered what was not asked");
@@ -219,8 +204,8 @@ static void on_answer(struct mcp *m, const struct rpc *r)
     buf_free(&more);
 }
 
-/* What may have been an answer and can not be read: without an id it is taken
- * for the answer to the only request that is open. */
+/* An unreadable message may have been an answer. Without an id it counts as
+ * the answer to the only open request. */
 static void on_broken(struct mcp *m, const struct json *id)
 {
     struct mcp_call **at = id ? mcp_find(m, id) : m->asked ? NULL : mcp_only(m);
@@ -230,12 +215,13 @@ static void on_broken(struct mcp *m, const struct json *id)
         if (m->state == MCP_PROBING)
             mcp_initialize(m);
         else
-            fail_all(m, "the server's answer is no message of the protocol");
+            fail_all(m, "the server's answer is not a message of the protocol");
     } else if (at && *at) {
-        mcp_finish(m, at, false,
-                   STR("the server's answer is no message of the protocol; the "
-                       "tool may have had an effect"),
-                   STR_NONE);
+        mcp_finish(
+            m, at, false,
+            STR("the server's answer is not a message of the protocol; the "
+                "tool may have had an effect"),
+            STR_NONE);
     }
 }
 
@@ -267,13 +253,13 @@ static void on_notification(struct mcp *m, const struct rpc *r)
     }
 }
 
-/* We offer nothing but an answer: not sampling, elicitation or roots. */
+/* Only ping is answered: no sampling, elicitation or roots. */
 static void on_request(struct mcp *m, const struct rpc *r)
 {
     struct buf b = {.mem = m->mem};
 
     if (m->modern && m->transport == MCP_HTTP)
-        return; /* there are no such requests, and nowhere to answer them */
+        return; /* there are no requests, and no stream to answer on */
     if (str_is(r->method, "ping"))
         rpc_put_empty(&b, r->id);
     else
@@ -298,10 +284,10 @@ static void on_message(void *ctx, const struct rpc *r)
     }
 }
 
-/* Programs write other lines, too; what begins as a message was one. */
+/* Programs also write other lines; one that begins like a message was one. */
 static void on_unreadable(struct mcp *m, wend_str text, const char *why)
 {
-    mcp_warn(m, "the server sent what is no message: %s", why);
+    mcp_warn(m, "the server sent an invalid message: %s", why);
     if (text.len && (text.ptr[0] == '{' || text.ptr[0] == '['))
         on_broken(m, NULL);
 }
@@ -321,11 +307,11 @@ void mcp_text(struct mcp *m, wend_str text)
     else if (s != WEND_OK)
         on_unreadable(m, text, err.message);
     else if (skipped)
-        mcp_warn(m, "the server sent JSON that is no message");
+        mcp_warn(m, "the server sent JSON that is not a message");
     arena_free(&a);
 }
 
-/* ---- What the transport tells -------------------------------------------- */
+/* ---- From the transport -------------------------------------------- */
 
 void mcp_start(struct mcp *m)
 {
@@ -385,8 +371,8 @@ static void refusal_text(const struct refusal *f, int status, wend_str body,
                  "it wants a token, which a secret of the server can be; ");
     if (status)
         buf_fmt(out, "HTTP status %d%s", status, body.len ? ": " : "");
-    if (body.len > REASON_BYTES_MAX)
-        body.len = utf8_cut(body, REASON_BYTES_MAX);
+    if (body.len > MCP_REASON_MAX)
+        body.len = utf8_cut(body, MCP_REASON_MAX);
     buf_str(out, body);
 }
 
@@ -403,7 +389,7 @@ static void asked_refused(struct mcp *m, const struct refusal *f, int status,
     else if (status)
         mcp_initialize(m);
     else
-        mcp_fail(m, "the server can not be reached: %s", why);
+        mcp_fail(m, "the server cannot be reached: %s", why);
 }
 
 static void call_refused(struct mcp *m, struct mcp_call **at, int status,
@@ -430,7 +416,7 @@ void mcp_refused(struct mcp *m, int64_t id, int status, wend_str body)
     while (*at && (*at)->id != id)
         at = &(*at)->next;
     if (!id || m->state == MCP_FAILED)
-        ; /* nobody waited for it */
+        ; /* no request waits for it */
     else if (why.failed || clean.failed || a.failed)
         mcp_no_memory(m);
     else if (id == m->asked)
@@ -454,14 +440,12 @@ void mcp_timeout(struct mcp *m, const char *limit)
         mcp_initialize(m);
     else
         mcp_fail(m, "the server did not answer %s within %s",
-                 m->state == MCP_INITIALIZING ? "initialize" : "tools/list",
-                 limit);
+                 mcp_methods[m->state], limit);
 }
 
 void mcp_lost(struct mcp *m, const char *why)
 {
     bool probing = m->state == MCP_PROBING && m->transport == MCP_STDIO;
-    struct buf room = {.mem = m->mem};
     char text[400];
 
     if (m->state == MCP_FAILED)
@@ -472,20 +456,19 @@ void mcp_lost(struct mcp *m, const char *why)
              why);
     m->state = MCP_IDLE;
     m->asked = 0;
-    mcp_finish_all(m, false, repaired(&room, text));
-    buf_free(&room);
+    mcp_finish_all(m, false, text);
     if (probing)
         start_again(m);
 }
 
 void mcp_close(struct mcp *m, const char *why)
 {
-    struct buf room = {.mem = m->mem};
+    char text[400];
 
+    utf8_fmt(text, sizeof text, "%s", why);
     m->state = MCP_FAILED;
     m->asked = 0;
-    mcp_finish_all(m, true, repaired(&room, why));
-    buf_free(&room);
+    mcp_finish_all(m, true, text);
 }
 
 /* ---- Life ---------------------------------------------------------------- */

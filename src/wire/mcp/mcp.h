@@ -2,8 +2,8 @@
  * mcp.h - the client's side of the Model Context Protocol, pure.
  *
  * One machine for all transports and revisions: messages come in as text,
- * what to do about them goes to a sink. It waits for nothing and knows no
- * clock: who owns it says when something took too long.
+ * what to do about them goes to a sink. It never waits and has no
+ * clock: its owner tells it when something took too long.
  *
  *     IDLE --start--> PROBING --knows it--------------> LISTING --> READY
  *                        |                                 ^
@@ -29,6 +29,7 @@ enum mcp_state {
     MCP_LISTING,
     MCP_READY,
     MCP_FAILED,
+    MCP_STATES,
 };
 
 /* An argument that goes into a header, too. */
@@ -44,7 +45,7 @@ struct mcp_tool {
     wend_str name;        /* as the server has it */
     wend_str description; /* bounded, nothing hidden in it */
     wend_str schema; /* canonical JSON of an object, nothing hidden in it */
-    bool read_only, idempotent, destructive; /* if one believes the server */
+    bool read_only, idempotent, destructive; /* as the server claims */
     const struct mcp_param *params;
     wend_str annotations;
     wend_str description_all, schema_all; /* as they came, for the hash */
@@ -67,12 +68,12 @@ struct mcp_sink {
      * same as JSON, if the text has not all of it; else absent. */
     void (*done)(void *ctx, void *call, bool ok, wend_str text,
                  wend_str structured);
-    /* Nobody waits for this answer any more: close its stream. */
+    /* The answer is no longer needed: close its stream. */
     void (*drop)(void *ctx, int64_t id);
     void (*warn)(void *ctx, const char *text);
-    /* Start the server anew, then mcp_start: it did not bear the probe. */
+    /* Restart the server, then mcp_start: the probe ended it. */
     void (*again)(void *ctx);
-    /* The connection is of no use; all calls are done already. */
+    /* The connection failed; all calls are done already. */
     void (*fail)(void *ctx, const char *text);
 };
 
@@ -87,7 +88,7 @@ struct mcp {
     bool known, modern; /* which kind of server it is; known: for sure */
     bool again;         /* it was asked for */
     bool revised;       /* another revision was tried after a refusal */
-    wend_str version;   /* agreed upon; static */
+    wend_str version;   /* the agreed one; static */
     int64_t ids;        /* given so far */
     int64_t asked;      /* the open request that is no call; 0: none */
     struct mcp_call *calls, **calls_tail;
@@ -121,8 +122,8 @@ void mcp_text(struct mcp *m, wend_str text);
 void mcp_refused(struct mcp *m, int64_t id, int status, wend_str body);
 /* What is under way before READY takes too long; `limit` names the time. */
 void mcp_timeout(struct mcp *m, const char *limit);
-/* The connection is gone. Calls that were sent end as failed, those that
- * wait stay; mcp_start goes on. Before READY it is a failure. */
+/* The connection is gone. Sent calls fail, waiting calls
+ * stay; mcp_start continues. Before READY it is a failure. */
 void mcp_lost(struct mcp *m, const char *why);
 /* The end: all calls fail with that text, nothing more is sent. */
 void mcp_close(struct mcp *m, const char *why);
@@ -132,9 +133,10 @@ void mcp_close(struct mcp *m, const char *why);
 void mcp_call(struct mcp *m, void *call, const struct mcp_tool *tool,
               wend_str args, wend_str key);
 void mcp_cancel(struct mcp *m, void *call); /* no done follows */
-/* Whether the answer to that request would still mean something. */
+/* Whether the answer to that request is still needed. */
 bool mcp_waits(const struct mcp *m, int64_t id);
 
+const struct mcp_tool *mcp_tool_named(const struct mcp *m, wend_str name);
 /* `server.tool` as tools are named here: what does not fit is replaced, a
  * long name cut and told apart by its hash. */
 void mcp_tool_name(struct buf *out, wend_str server, wend_str tool);

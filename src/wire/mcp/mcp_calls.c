@@ -2,7 +2,7 @@
  * mcp_calls.c - the client's side of the Model Context Protocol: the calls
  * that are under way, and those that wait until the server is ready.
  */
-#include <stdio.h>
+#include <assert.h>
 
 #include "wire/mcp/mcp_parts.h"
 
@@ -19,6 +19,7 @@ void mcp_unlink(struct mcp *m, struct mcp_call **at)
 {
     struct mcp_call *c = *at;
 
+    assert(c && m->calls_count > 0);
     *at = c->next;
     if (m->calls_tail == &c->next)
         m->calls_tail = at;
@@ -72,16 +73,6 @@ void mcp_flush(struct mcp *m)
 
 /* ---- What its user wants ------------------------------------------------- */
 
-static wend_str put(char **at, wend_str s)
-{
-    wend_str copy = {*at, s.len};
-
-    if (s.len)
-        memcpy(*at, s.ptr, s.len);
-    *at += s.len;
-    return copy;
-}
-
 void mcp_call(struct mcp *m, void *call, const struct mcp_tool *tool,
               wend_str args, wend_str key)
 {
@@ -100,8 +91,8 @@ void mcp_call(struct mcp *m, void *call, const struct mcp_tool *tool,
     }
     at = (char *)(c + 1);
     *c = (struct mcp_call){.call = call, .tool = tool};
-    c->args = put(&at, args);
-    c->key = put(&at, key);
+    c->args = str_pack(&at, args);
+    c->key = str_pack(&at, key);
     *m->calls_tail = c;
     m->calls_tail = &c->next;
     m->calls_count++;
@@ -112,7 +103,6 @@ void mcp_call(struct mcp *m, void *call, const struct mcp_tool *tool,
 void mcp_cancel(struct mcp *m, void *call)
 {
     struct mcp_call **at = &m->calls;
-    char params[80];
     int64_t id;
 
     while (*at && (*at)->call != call)
@@ -124,11 +114,8 @@ void mcp_cancel(struct mcp *m, void *call)
     if (!id)
         return;
     /* Closing the stream is the word for it over HTTP, since 2026-07-28. */
-    if (m->transport == MCP_STDIO || !m->modern) {
-        snprintf(params, sizeof params,
-                 "\"requestId\":%lld,\"reason\":\"canceled\"", (long long)id);
-        mcp_notify(m, "notifications/cancelled", params);
-    }
+    if (m->transport == MCP_STDIO || !m->modern)
+        mcp_notify(m, "notifications/cancelled", id);
     m->sink->drop(m->ctx, id);
 }
 

@@ -2,8 +2,6 @@
  * mcp_kind.c - the client's side of the Model Context Protocol: finding out
  * which kind of server it is, and which revision both know.
  */
-#include <stdio.h>
-
 #include "base/utf8.h"
 #include "wire/mcp/mcp_parts.h"
 
@@ -11,8 +9,6 @@
 static const char *const legacy_versions[] = {"2025-11-25", "2025-06-18",
                                               "2025-03-26", "2024-11-05"};
 enum { LEGACY_VERSIONS = sizeof legacy_versions / sizeof *legacy_versions };
-
-enum { REASON_BYTES_MAX = 300 };
 
 static const char no_revision[] =
     "the server speaks no revision of the protocol that wend knows "
@@ -29,20 +25,14 @@ void mcp_probe(struct mcp *m)
 {
     m->modern = true;
     m->version = STR(MCP_MODERN);
-    mcp_ask(m, MCP_PROBING, "server/discover", "");
+    mcp_ask(m, MCP_PROBING, NULL);
 }
 
 static void initialize_as(struct mcp *m, const char *version)
 {
-    char params[200];
-
     m->modern = false;
     m->version = STR_NONE;
-    snprintf(params, sizeof params,
-             "\"protocolVersion\":\"%s\",\"capabilities\":{},"
-             "\"clientInfo\":" MCP_CLIENT,
-             version);
-    mcp_ask(m, MCP_INITIALIZING, "initialize", params);
+    mcp_ask(m, MCP_INITIALIZING, version);
 }
 
 void mcp_initialize(struct mcp *m)
@@ -55,7 +45,7 @@ void mcp_list(struct mcp *m)
     mcp_list_clear(m);
     m->outdated = false;
     buf_clear(&m->cursor);
-    mcp_ask(m, MCP_LISTING, "tools/list", "");
+    mcp_ask(m, MCP_LISTING, NULL);
 }
 
 static bool names(const struct json *versions, const char *one)
@@ -109,12 +99,12 @@ void mcp_version_error(struct mcp *m, const struct rpc *e)
         mcp_fail(m, "%s", no_revision);
 }
 
-/* It answered the probe, but knows nothing of it. */
+/* It answered the probe with an error. */
 void mcp_probe_error(struct mcp *m, const struct rpc *e)
 {
     if (e->code == CAPABILITY_MISSING || e->code == HEADER_MISMATCH)
         mcp_fail(m, "the server refused server/discover: %.*s (%lld)",
-                 (int)utf8_cut(e->message, REASON_BYTES_MAX), e->message.ptr,
+                 (int)utf8_cut(e->message, MCP_REASON_MAX), e->message.ptr,
                  (long long)e->code);
     else
         mcp_initialize(m);

@@ -5,7 +5,7 @@
  * `properties` alone. Anywhere else, or with a name or a type that will not
  * do, it makes the tool unusable: the server would refuse every call.
  */
-#include "base/ascii.h"
+#include "base/header.h"
 #include "base/utf8.h"
 #include "wire/mcp/mcp_parts.h"
 
@@ -23,28 +23,6 @@ struct finder {
     wend_str path[JSON_DEPTH_MAX];
 };
 
-static bool same_name(wend_str a, wend_str b)
-{
-    size_t i = 0;
-
-    while (a.len == b.len && i < a.len && lower(a.ptr[i]) == lower(b.ptr[i]))
-        i++;
-    return a.len == b.len && i == a.len;
-}
-
-/* tchar of RFC 9110 */
-static bool is_token(wend_str s)
-{
-    for (size_t i = 0; i < s.len; i++) {
-        char c = lower(s.ptr[i]);
-
-        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') &&
-            !(c && strchr("!#$%&'*+-.^_`|~", c)))
-            return false;
-    }
-    return s.len > 0;
-}
-
 static void take(struct finder *f, const struct json *property, wend_str name,
                  size_t depth)
 {
@@ -53,14 +31,14 @@ static void take(struct finder *f, const struct json *property, wend_str name,
     wend_str *path = arena_alloc(f->arena, (depth + 1) * sizeof *path);
     struct mcp_param *p = arena_alloc(f->arena, sizeof *p);
 
-    if (!is_token(name) || name.len > HEADER_MAX)
-        f->wrong = MARK " is no name of a header";
+    if (!header_name_ok(name) || name.len > HEADER_MAX)
+        f->wrong = MARK " is not a header name";
     else if (str_index(type, types, 3) < 0)
         f->wrong = MARK " is for strings, integers and booleans";
     else if (f->count == MCP_PARAMS_MAX)
         f->wrong = "too many " MARK;
     for (const struct mcp_param *q = f->first; q; q = q->next)
-        if (same_name(q->header, name))
+        if (str_same(q->header, name))
             f->wrong = "two " MARK " have one name";
     if (f->wrong || !path || !p)
         return;
@@ -119,13 +97,8 @@ bool mcp_param_text(const struct mcp_param *p, const struct json *args,
     const struct json *j = args;
     int64_t n;
 
-    for (size_t i = 0; j && i < p->path_count; i++) {
-        const struct json *c = j->kind == JSON_OBJECT ? j->first : NULL;
-
-        while (c && !str_eq(c->key, p->path[i]))
-            c = c->next;
-        j = c;
-    }
+    for (size_t i = 0; i < p->path_count; i++)
+        j = json_member(j, p->path[i]);
     if (!j || j->kind == JSON_NULL || j->kind == JSON_ARRAY ||
         j->kind == JSON_OBJECT)
         return false;

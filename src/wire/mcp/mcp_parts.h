@@ -8,7 +8,8 @@
 #include "wire/mcp/mcp.h"
 
 #define MCP_MODERN "2026-07-28"
-#define MCP_CLIENT "{\"name\":\"wend\",\"version\":\"" WEND_VERSION "\"}"
+
+enum { MCP_REASON_MAX = 300 }; /* bytes of a message that repeats a server's */
 
 struct mcp_call {
     struct mcp_call *next;
@@ -22,7 +23,7 @@ struct mcp_call {
 
 void mcp_warn(struct mcp *m, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* The connection is of no use: all calls end with that text. */
+/* The connection failed: all calls end with that text. */
 void mcp_fail(struct mcp *m, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void mcp_no_memory(struct mcp *m); /* a failure like others, and the last */
@@ -43,19 +44,19 @@ void mcp_list(struct mcp *m);
 void mcp_choose(struct mcp *m, const struct json *versions);
 /* A revision that the server names is tried, once. */
 void mcp_version_error(struct mcp *m, const struct rpc *e);
-/* It answered the probe, but knows nothing of it. */
+/* It answered the probe with an error. */
 void mcp_probe_error(struct mcp *m, const struct rpc *e);
 /* The same revision as ours, or NULL. */
 const char *mcp_known_version(wend_str version);
 
 /* ---- mcp_calls.c --------------------------------------------------------- */
 
-/* The link to the call of that id; *it is NULL if there is none. */
+/* The link to the call of that id, or the end of the list. */
 struct mcp_call **mcp_find(struct mcp *m, const struct json *id);
 void mcp_unlink(struct mcp *m, struct mcp_call **at);
 void mcp_finish(struct mcp *m, struct mcp_call **at, bool ok, wend_str text,
                 wend_str structured);
-/* The only call that was sent and is open; NULL: there is none, or several. */
+/* The only call that was sent and is open; NULL: none or several. */
 struct mcp_call **mcp_only(struct mcp *m);
 /* Those that were sent, or all. */
 void mcp_finish_all(struct mcp *m, bool unsent, const char *why);
@@ -63,17 +64,18 @@ void mcp_flush(struct mcp *m); /* READY: sends what waited */
 
 /* ---- mcp_send.c ---------------------------------------------------------- */
 
-/* The one request that is under way before READY; `params` are members,
- * each with a comma behind it if more may follow. */
-void mcp_ask(struct mcp *m, enum mcp_state state, const char *method,
-             const char *params);
-void mcp_notify(struct mcp *m, const char *method, const char *params);
+extern const char *const mcp_methods[MCP_STATES]; /* NULL: nothing is asked */
+/* Enters the state by its request, the only one under way before READY;
+ * version: the revision that initialize proposes, else NULL. */
+void mcp_ask(struct mcp *m, enum mcp_state state, const char *version);
+/* canceled: the request that it is about; 0: none. */
+void mcp_notify(struct mcp *m, const char *method, int64_t canceled);
 void mcp_send_call(struct mcp *m, struct mcp_call *c);
 void mcp_send_answer(struct mcp *m, const struct buf *body);
 
 /* ---- mcp_tools.c --------------------------------------------------------- */
 
-/* Reads a page into the list. False: it has no such form. */
+/* Reads a page into the list. False: it is not a list of tools. */
 bool mcp_list_page(struct mcp *m, const struct json *result);
 /* The list is complete: adopts it. False: it is not the one before, or
  * memory ran out. */

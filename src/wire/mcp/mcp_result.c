@@ -1,8 +1,8 @@
 /*
  * mcp_result.c - what a tool of a server gave, as text for a model.
  *
- * Text stays as it is. What a model of text can not take (pictures, sound,
- * files of bytes) is told by type and size.
+ * Text stays as it is. What a text model cannot take (pictures, sound,
+ * binary files) becomes a note with type and size.
  */
 #include "wire/mcp/mcp_parts.h"
 
@@ -54,6 +54,16 @@ static void put_media(struct buf *b, const struct json *c)
             base64_bytes(json_str(json_get(c, "data"))));
 }
 
+static void put_type(struct buf *b, const struct json *c)
+{
+    wend_str type = json_str(json_get(c, "mimeType"));
+
+    if (type.len) {
+        buf_cstr(b, ", ");
+        put_word(b, type, "");
+    }
+}
+
 static void put_link(struct buf *b, const struct json *c)
 {
     wend_str about = json_str(json_get(c, "description"));
@@ -63,10 +73,7 @@ static void put_link(struct buf *b, const struct json *c)
     put_word(b, json_str(json_get(c, "name")), "without a name");
     buf_cstr(b, " at ");
     put_word(b, json_str(json_get(c, "uri")), "no place");
-    if (json_str(json_get(c, "mimeType")).len) {
-        buf_cstr(b, ", ");
-        put_word(b, json_str(json_get(c, "mimeType")), "");
-    }
+    put_type(b, c);
     if (json_i64(json_get(c, "size"), &size))
         buf_fmt(b, ", %lld bytes", (long long)size);
     buf_char(b, ']');
@@ -84,10 +91,7 @@ static void put_resource(struct buf *b, const struct json *c)
 
     buf_cstr(b, "[resource ");
     put_word(b, json_str(json_get(r, "uri")), "without a place");
-    if (json_str(json_get(r, "mimeType")).len) {
-        buf_cstr(b, ", ");
-        put_word(b, json_str(json_get(r, "mimeType")), "");
-    }
+    put_type(b, r);
     if (blob.ptr)
         buf_fmt(b, ", %lld bytes, not shown", base64_bytes(blob));
     buf_char(b, ']');
@@ -154,8 +158,7 @@ static void put_wanted(struct buf *out, const struct json *result)
 {
     const struct json *all = json_get(result, "inputRequests");
 
-    buf_cstr(out, "the tool wants more before it goes on, and wend can not "
-                  "give it:");
+    buf_cstr(out, "the tool needs more input, which wend cannot give:");
     for (const struct json *q = all ? all->first : NULL; q; q = q->next) {
         const struct json *params = json_get(q, "params");
         wend_str text = json_str(json_get(params, "message"));
@@ -216,9 +219,9 @@ bool mcp_result_text(const struct json *result, struct buf *out,
         *structured = value;
     else if (value)
         json_put(out, value);
-    if (error && error->kind == JSON_TRUE && out->len == from)
+    if (json_is_true(error) && out->len == from)
         buf_cstr(out, "the tool failed and did not say why");
-    return !error || error->kind != JSON_TRUE;
+    return !json_is_true(error);
 }
 
 void mcp_progress_text(const struct json *params, struct buf *out)

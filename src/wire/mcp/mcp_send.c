@@ -1,36 +1,36 @@
 /*
  * mcp_send.c - the client's side of the Model Context Protocol: messages out.
  */
+#include <assert.h>
 #include <stdio.h>
 
 #include "wire/mcp/mcp_parts.h"
 
 #define META "io.modelcontextprotocol/"
+#define CLIENT "{\"name\":\"wend\",\"version\":\"" WEND_VERSION "\"}"
+
+const char *const mcp_methods[MCP_STATES] = {
+    [MCP_PROBING] = "server/discover",
+    [MCP_INITIALIZING] = "initialize",
+    [MCP_LISTING] = "tools/list",
+};
 
 enum { HEADERS_MAX = 3 + MCP_PARAMS_MAX, HEADER_NAME_MAX = 128 };
 
 static void put_meta(const struct mcp *m, struct buf *b,
                      const struct mcp_call *c)
 {
-    const char *comma = "";
-
-    buf_cstr(b, "\"_meta\":{");
+    json_open(b, "_meta", '{');
     if (m->modern) {
-        buf_cstr(b, "\"" META "protocolVersion\":\"" MCP_MODERN "\",\"" META
-                    "clientInfo\":" MCP_CLIENT ",\"" META
-                    "clientCapabilities\":{}");
-        comma = ",";
+        json_add_str(b, META "protocolVersion", STR(MCP_MODERN));
+        json_add_raw(b, META "clientInfo", STR(CLIENT));
+        json_add_raw(b, META "clientCapabilities", STR("{}"));
     }
-    if (c) {
-        buf_cstr(b, comma);
-        buf_cstr(b, "\"progressToken\":");
-        buf_i64(b, c->id);
-        if (c->key.len) {
-            buf_cstr(b, ",\"idempotencyKey\":");
-            json_put_str(b, c->key);
-        }
-    }
-    buf_char(b, '}');
+    if (c)
+        json_add_i64(b, "progressToken", c->id);
+    if (c && c->key.len)
+        json_add_str(b, "idempotencyKey", c->key);
+    json_close(b, '}');
 }
 
 static void put_params(struct buf *b, const struct mcp_call *c)
@@ -106,49 +106,51 @@ void mcp_send_call(struct mcp *m, struct mcp_call *c)
 {
     struct buf b = {.mem = m->mem};
 
+    assert(m->state == MCP_READY && !c->id);
     c->id = ++m->ids;
-    rpc_put_head(&b, c->id, "tools/call");
-    buf_cstr(&b, "{\"name\":");
-    json_put_str(&b, c->tool->name);
-    buf_cstr(&b, ",\"arguments\":");
+    rpc_open(&b, c->id, "tools/call");
+    json_add_str(&b, "name", c->tool->name);
+    json_key(&b, "arguments");
     put_on_one_line(&b, c->args);
-    buf_char(&b, ',');
     put_meta(m, &b, c);
-    buf_cstr(&b, "}}");
+    rpc_close(&b);
     send(m, &b, c->id, "tools/call", c);
     buf_free(&b);
 }
 
-void mcp_ask(struct mcp *m, enum mcp_state state, const char *method,
-             const char *params)
+void mcp_ask(struct mcp *m, enum mcp_state state, const char *version)
 {
+    const char *method = mcp_methods[state];
     struct buf b = {.mem = m->mem};
-    bool meta = state != MCP_INITIALIZING;
 
+    assert(method);
     m->state = state;
     m->asked = ++m->ids;
-    rpc_put_head(&b, m->asked, method);
-    buf_char(&b, '{');
-    buf_cstr(&b, params);
-    if (state == MCP_LISTING && m->cursor.len) {
-        buf_cstr(&b, "\"cursor\":");
-        json_put_str(&b, buf_view(&m->cursor));
-        if (m->modern)
-            buf_char(&b, ',');
+    rpc_open(&b, m->asked, method);
+    if (version) {
+        json_add_str(&b, "protocolVersion", str_of(version));
+        json_add_raw(&b, "capabilities", STR("{}"));
+        json_add_raw(&b, "clientInfo", STR(CLIENT));
     }
-    if (meta && m->modern)
+    if (state == MCP_LISTING && m->cursor.len)
+        json_add_str(&b, "cursor", buf_view(&m->cursor));
+    if (state != MCP_INITIALIZING && m->modern)
         put_meta(m, &b, NULL);
-    buf_cstr(&b, "}}");
+    rpc_close(&b);
     send(m, &b, m->asked, method, NULL);
     buf_free(&b);
 }
 
-void mcp_notify(struct mcp *m, const char *method, const char *params)
+void mcp_notify(struct mcp *m, const char *method, int64_t canceled)
 {
     struct buf b = {.mem = m->mem};
 
-    rpc_put_head(&b, 0, method);
-    buf_fmt(&b, "{%s}}", params);
+    rpc_open(&b, 0, method);
+    if (canceled) {
+        json_add_i64(&b, "requestId", canceled);
+        json_add_str(&b, "reason", STR("canceled"));
+    }
+    rpc_close(&b);
     send(m, &b, 0, method, NULL);
     buf_free(&b);
 }

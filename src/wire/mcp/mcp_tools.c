@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "wire/mcp/mcp_parts.h"
 
@@ -37,8 +38,8 @@ static wend_str clean(struct mcp *m, wend_str s)
     return buf_keep(&b, &m->list_arena);
 }
 
-/* Controls are \u00xx in canonical JSON, or one letter: those of line ends
- * and tabs. The length of such a one at i; 0: it is none. */
+/* Canonical JSON writes a control as \u00xx, or as one letter if it is a line
+ * end or a tab. The length of the control at i; 0: no control. */
 static size_t control_at(wend_str s, size_t i)
 {
     static const char letters[] = "bfr"; /* \n and \t stay */
@@ -79,21 +80,14 @@ static wend_str keep_json(struct mcp *m, const struct json *j)
     return j ? json_text(j, &m->list_arena) : STR("");
 }
 
-static bool is_true(const struct json *j, const char *key)
-{
-    const struct json *v = json_get(j, key);
-
-    return v && v->kind == JSON_TRUE;
-}
-
-/* Why it can not be used, or NULL. */
+/* Why it cannot be used, or NULL. */
 static const char *check(const struct mcp *m, wend_str name,
                          const struct json *schema)
 {
     if (!name.len || name.len > NAME_MAX_BYTES)
         return "its name is empty or too long";
     if (schema && schema->kind != JSON_OBJECT)
-        return "its inputSchema is no object";
+        return "its inputSchema is not an object";
     for (const struct mcp_tool *t = m->list; t; t = t->next)
         if (str_eq(t->name, name))
             return "the name is there twice";
@@ -126,9 +120,9 @@ static void add(struct mcp *m, const struct json *j)
         schema ? keep_json(m, schema) : STR("{\"type\":\"object\"}");
     t->schema = clean_json(m, t->schema_all);
     t->annotations = keep_json(m, notes);
-    t->read_only = is_true(notes, "readOnlyHint");
-    t->idempotent = is_true(notes, "idempotentHint");
-    t->destructive = is_true(notes, "destructiveHint");
+    t->read_only = json_is_true(json_get(notes, "readOnlyHint"));
+    t->idempotent = json_is_true(json_get(notes, "idempotentHint"));
+    t->destructive = json_is_true(json_get(notes, "destructiveHint"));
     *m->list_tail = t;
     m->list_tail = &t->next;
     m->list_count++;
@@ -212,7 +206,7 @@ bool mcp_list_end(struct mcp *m)
         m->nomem = true;
         return false;
     }
-    if (m->hash[0]) { /* somebody uses the first list */
+    if (m->hash[0]) { /* the first list is in use */
         bool same = !memcmp(hash, m->hash, sizeof hash);
 
         mcp_list_clear(m);
@@ -228,12 +222,20 @@ bool mcp_list_end(struct mcp *m)
     return true;
 }
 
+const struct mcp_tool *mcp_tool_named(const struct mcp *m, wend_str name)
+{
+    const struct mcp_tool *t = m->tools;
+
+    while (t && !str_eq(t->name, name))
+        t = t->next;
+    return t;
+}
+
 /* ---- Names --------------------------------------------------------------- */
 
 static bool fits(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c >= '0' && c <= '9') || c == '_' || c == '-';
+    return is_word(c) || c == '-';
 }
 
 void mcp_tool_name(struct buf *out, wend_str server, wend_str tool)

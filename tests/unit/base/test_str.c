@@ -54,6 +54,11 @@ static void test_take(void)
         tap_is_str(buf_view(&b), rows[i].lines, "lines: %s", rows[i].why);
         buf_free(&b);
     }
+    tap_ok(str_same(STR("Keep-Alive"), STR("keep-ALIVE")), "in any case");
+    tap_ok(!str_same(STR("a["), STR("A{")), "only letters have a case");
+    tap_ok(!str_same(STR("keep"), STR("keepers")), "a prefix is not the same");
+    tap_is_str(str_or(STR_NONE, "b"), "b", "absent: the other");
+    tap_is_str(str_or(STR(""), "b"), "", "empty is not absent");
     tap_ok(str_ends(STR("a.yaml"), ".yaml"), "ends with it");
     tap_ok(!str_ends(STR("yaml"), ".yaml"), "shorter than the suffix");
 }

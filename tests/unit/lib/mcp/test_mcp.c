@@ -75,7 +75,7 @@ static const struct row {
          META
          "}") "warn tool '' is left out: its name is empty or too long\n"
               "warn tool '' is left out: its name is empty or too long\n"
-              "warn tool 'x' is left out: its inputSchema is no object\n"
+              "warn tool 'x' is left out: its inputSchema is not an object\n"
               "warn tool 'a' is left out: the name is there twice\nready a\n"},
 
     {"a call, of the old kind",
@@ -158,11 +158,11 @@ static const struct row {
      LEGACY "< 7\n< {\n< [1,2]\n< {\"id\":null,\"method\":\"ping\"}\n"
             "< {\"error\":{\"code\":-32700,\"message\":\"what?\"}}\n",
      LEGACY_SAYS
-     "warn the server sent JSON that is no message\n"
-     "warn the server sent what is no message: expected '\"' and a key, found "
+     "warn the server sent JSON that is not a message\n"
+     "warn the server sent an invalid message: expected '\"' and a key, found "
      "end of input\n"
-     "warn the server sent JSON that is no message\n"
-     "warn the server sent JSON that is no message\n"
+     "warn the server sent JSON that is not a message\n"
+     "warn the server sent JSON that is not a message\n"
      "warn the server could not read a message: what?\n"},
     {"arguments with line ends stay on their line",
      LEGACY "call x a {\"n\":\r1}\n",
@@ -200,9 +200,8 @@ static const struct row {
             "\"roots/list\"}}}"),
      MODERN_SAYS CALL_MODERN(
          3, "a",
-         "{}") "done x failed \"the tool wants more before it goes on, and "
-               "wend can "
-               "not give it: elicitation/create (your name?), roots/list\"\n"},
+         "{}") "done x failed \"the tool needs more input, which wend "
+               "cannot give: elicitation/create (your name?), roots/list\"\n"},
 };
 
 #define HEAD_MODERN "  MCP-Protocol-Version: 2026-07-28\n"
@@ -233,7 +232,7 @@ static const struct row http_rows[] = {
      "start\nrefused 1 404 {\"error\":{\"code\":-32020,\"message\":\"no\"}}\n",
      HTTP_PROBE INITIALIZE(2)},
     {"nobody there", "start\nrefused 1 0 connection refused\n",
-     HTTP_PROBE "fail the server can not be reached: connection refused\n"},
+     HTTP_PROBE "fail the server cannot be reached: connection refused\n"},
     {"not let in", "start\nrefused 1 401 \nrefused 2 401 no\n",
      HTTP_PROBE INITIALIZE(2) "fail it wants a token, which a secret of the "
                               "server can be; HTTP status 401: no\n"},

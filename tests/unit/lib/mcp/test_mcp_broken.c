@@ -5,12 +5,13 @@
 #include "mcp_help.h"
 #include "mcp_words.h"
 
-#define BROKEN                                                                \
-    "done x failed \"the server's answer is no message of the protocol; the " \
+#define BROKEN                                                               \
+    "done x failed \"the server's answer is not a message of the protocol; " \
+    "the "                                                                   \
     "tool may have had an effect\"\n"
 #define NO_RESULT(why) \
     "done x failed \"the server's answer is no result of a tool: " why "\"\n"
-#define SKIPPED "warn the server sent JSON that is no message\n"
+#define SKIPPED "warn the server sent JSON that is not a message\n"
 #define NO_REVISION                                                       \
     "fail the server speaks no revision of the protocol that wend knows " \
     "(2024-11-05 to 2026-07-28)\n"
@@ -29,7 +30,7 @@ static const struct {
          RESULT("3", TOOLS(TOOL("a") "," TOOL("b"))),
      LEGACY_SAYS},
     {"malformed JSON", ASKED "< {\"id\":4,\"result\":{\n",
-     ASKED_SAYS "warn the server sent what is no message: expected '\"' and a "
+     ASKED_SAYS "warn the server sent an invalid message: expected '\"' and a "
                 "key, found end of input\n" BROKEN},
     {"an empty object", ASKED "< {}\n", ASKED_SAYS BROKEN SKIPPED},
     {"an answer with nothing in it", ASKED "< {\"id\":4}\n",
@@ -38,7 +39,7 @@ static const struct {
      ASKED_SAYS BROKEN SKIPPED},
     {"a line for people is not taken for an answer",
      ASKED "< listening\n" RESULT(4, TEXT("one")),
-     ASKED_SAYS "warn the server sent what is no message: expected a value, "
+     ASKED_SAYS "warn the server sent an invalid message: expected a value, "
                 "found 'l'\ndone x ok \"one\"\n"},
     {"nor is a number", ASKED "< 7\n" RESULT(4, TEXT("one")),
      ASKED_SAYS SKIPPED "done x ok \"one\"\n"},
@@ -59,7 +60,7 @@ static const struct {
                      "\"structuredContent\":{\"n\":1}}"),
      ASKED_SAYS "done x ok \"1\" {\"n\":1}\n"},
     {"a broken answer to initialize", "start\n" ERROR(1, -32601, "") "< {}\n",
-     PROBE INITIALIZE(2) "fail the server's answer is no message of the "
+     PROBE INITIALIZE(2) "fail the server's answer is not a message of the "
                          "protocol\n" SKIPPED},
     {"a broken answer to the probe", "start\n< {}\n",
      PROBE INITIALIZE(2) SKIPPED},

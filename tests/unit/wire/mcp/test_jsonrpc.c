@@ -157,17 +157,21 @@ static void test_written(void)
     const struct json *j = json_parse(STR("{\"id\":\"a\\n\"}"), &a, NULL);
     struct buf b = {.mem = &plain};
 
-    rpc_put_head(&b, 3, "m");
-    buf_cstr(&b, "{}} ");
-    rpc_put_head(&b, 0, "n");
-    buf_cstr(&b, "{}} ");
+    rpc_open(&b, 3, "m");
+    json_add_i64(&b, "a", 1);
+    rpc_close(&b);
+    buf_char(&b, '\n');
+    rpc_open(&b, 0, "n");
+    rpc_close(&b);
+    buf_char(&b, '\n');
     rpc_put_empty(&b, j->first);
-    buf_char(&b, ' ');
+    buf_char(&b, '\n');
     rpc_put_error(&b, j->first, -5, "a \"word\"");
     tap_is_str(buf_view(&b),
-               "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"m\",\"params\":{}} "
-               "{\"jsonrpc\":\"2.0\",\"method\":\"n\",\"params\":{}} "
-               "{\"jsonrpc\":\"2.0\",\"id\":\"a\\n\",\"result\":{}} "
+               "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"m\",\"params\":{"
+               "\"a\":1}}\n"
+               "{\"jsonrpc\":\"2.0\",\"method\":\"n\",\"params\":{}}\n"
+               "{\"jsonrpc\":\"2.0\",\"id\":\"a\\n\",\"result\":{}}\n"
                "{\"jsonrpc\":\"2.0\",\"id\":\"a\\n\",\"error\":{\"code\":-5,"
                "\"message\":\"a \\\"word\\\"\"}}",
                "messages out");

@@ -289,14 +289,14 @@ static void test_marks(void)
          NULL},
         {"no name",
          "{\"properties\":{\"a\":{\"type\":\"string\",\"x-mcp-header\":\"\"}}}",
-         "x-mcp-header is no name of a header"},
+         "x-mcp-header is not a header name"},
         {"a name that is two lines",
          "{\"properties\":{\"a\":{\"type\":\"string\",\"x-mcp-header\":"
          "\"A\\nB\"}}}",
-         "x-mcp-header is no name of a header"},
+         "x-mcp-header is not a header name"},
         {"not even a text",
          "{\"properties\":{\"a\":{\"type\":\"string\",\"x-mcp-header\":1}}}",
-         "x-mcp-header is no name of a header"},
+         "x-mcp-header is not a header name"},
         {"a number",
          "{\"properties\":{\"a\":{\"type\":\"number\",\"x-mcp-header\":"
          "\"A\"}}}",
