@@ -9,6 +9,8 @@
 
 #include <stdio.h>
 
+#include "base/ascii.h"
+
 enum { GROUPS = 8 };
 
 /* ---- Reading ------------------------------------------------------------- */
@@ -32,23 +34,14 @@ static bool read_v4(wend_str s, unsigned char out[4])
     return i == s.len;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* Two bytes of hexadecimal digits at *i. */
 static bool read_group(wend_str s, size_t *i, unsigned char out[2])
 {
     size_t begin = *i;
     unsigned value = 0;
 
-    while (*i < s.len && *i - begin < 4 && hex_digit(s.ptr[*i]) >= 0)
-        value = value << 4 | (unsigned)hex_digit(s.ptr[(*i)++]);
+    while (*i < s.len && *i - begin < 4 && hex_value(s.ptr[*i]) >= 0)
+        value = value << 4 | (unsigned)hex_value(s.ptr[(*i)++]);
     out[0] = (unsigned char)(value >> 8);
     out[1] = (unsigned char)value;
     return *i > begin;

@@ -36,4 +36,12 @@ static inline char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
+static inline int hex_value(char c) /* -1: no hexadecimal digit */
+{
+    if (is_digit(c))
+        return c - '0';
+    c = lower(c);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 #endif

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/fail.h"
 #include "base/json_scan.h"
 #include "base/limits.h"
@@ -108,14 +109,6 @@ static inline void skip_space(struct parser *ps)
 }
 
 /* ---- Strings ------------------------------------------------------------- */
-
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20; /* lower case */
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 /* Takes four digits, or stops at what is none and returns -1. */
 static int32_t hex4(const char **p, const char *end)
@@ -275,7 +268,7 @@ static inline bool read_string(struct parser *ps, wend_str *out)
 
 /* ---- Numbers and literals ------------------------------------------------ */
 
-static bool is_digit(const struct parser *ps, const char *p)
+static bool digit_at(const struct parser *ps, const char *p)
 {
     return p < ps->end && *p >= '0' && *p <= '9';
 }
@@ -283,9 +276,9 @@ static bool is_digit(const struct parser *ps, const char *p)
 /* Skips digits, of which there must be one. */
 static bool skip_digits(struct parser *ps, const char **p, const char *where)
 {
-    if (!is_digit(ps, *p))
+    if (!digit_at(ps, *p))
         return refuse(ps, *p, where);
-    while (is_digit(ps, *p))
+    while (digit_at(ps, *p))
         ++*p;
     return true;
 }
@@ -298,7 +291,7 @@ static bool read_number(struct parser *ps, wend_str *out)
         p++;
     if (p < ps->end && *p == '0') {
         p++;
-        if (is_digit(ps, p))
+        if (digit_at(ps, p))
             return refuse(ps, p, "no more digits after a leading 0");
     } else if (!skip_digits(ps, &p, "a digit after '-'")) {
         return false;
@@ -470,7 +463,7 @@ static bool read_value(struct parser *ps, struct json *node)
     case 'f': node->kind = JSON_FALSE; return read_literal(ps, "false");
     case 'n': node->kind = JSON_NULL; return read_literal(ps, "null");
     default:
-        if (!is_digit(ps, ps->p) && (ps->p == ps->end || *ps->p != '-'))
+        if (!digit_at(ps, ps->p) && (ps->p == ps->end || *ps->p != '-'))
             return refuse(ps, ps->p, "a value");
         node->kind = JSON_NUMBER;
         return read_number(ps, &node->text);

@@ -292,11 +292,6 @@ static wend_status read_target(wend_str text, struct arena *a, struct url *u,
 
 /* ---- One spelling -------------------------------------------------------- */
 
-static int hex_value(char c)
-{
-    return is_digit(c) ? c - '0' : lower(c) - 'a' + 10;
-}
-
 /* The byte at *i, unescaped if the form says so; 0: it stays escaped. */
 static char unescaped(wend_str s, size_t i, enum url_form form)
 {

@@ -93,20 +93,6 @@ static bool begins_loosely(wend_str text, wend_str what, size_t *steps)
 }
 
 /* The next line, which is taken off *rest; false after the last. */
-static bool next_line(wend_str *rest, wend_str *line)
-{
-    const char *newline;
-
-    if (!rest->len)
-        return false;
-    newline = memchr(rest->ptr, '\n', rest->len);
-    line->ptr = rest->ptr;
-    line->len = newline ? (size_t)(newline - rest->ptr) : rest->len;
-    rest->ptr += line->len + (newline != NULL);
-    rest->len -= line->len + (newline != NULL);
-    return true;
-}
-
 static unsigned pair_at(wend_str s, size_t i)
 {
     return (unsigned)(unsigned char)s.ptr[i] << 8 | (unsigned char)s.ptr[i + 1];
@@ -131,7 +117,7 @@ static wend_str first_line(wend_str what)
 {
     wend_str line = STR_NONE;
 
-    while (next_line(&what, &line))
+    while (str_line(&what, &line))
         if (str_trim(line, is_space).len)
             return str_trim(line, is_space);
     return STR("");
@@ -149,7 +135,7 @@ static int64_t nearest_line(wend_str text, wend_str what, wend_str *out)
     for (size_t i = 0; i + 1 < first.len; i++)
         pairs[pair_at(first, i) / 8] |=
             (unsigned char)(1 << pair_at(first, i) % 8);
-    for (int64_t number = 1; next_line(&text, &line); number++) {
+    for (int64_t number = 1; str_line(&text, &line); number++) {
         like = likeness(pairs, first.len, str_trim(line, is_space));
         if (like <= best)
             continue;

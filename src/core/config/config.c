@@ -41,11 +41,6 @@ static int word_or(const struct json *j, const char *const *names, int count,
     return i < 0 ? otherwise : i;
 }
 
-static bool is_true(const struct json *j)
-{
-    return j && j->kind == JSON_TRUE;
-}
-
 static const wend_risk class_risk[] = {
     [WEND_CLASS_UNSAFE] = WEND_RISK_HIGH,
     [WEND_CLASS_IDEMPOTENT] = WEND_RISK_MEDIUM,
@@ -132,7 +127,7 @@ static void read_kind(const struct json *j, struct tool *t)
     if (str_is(json_str(json_get(j, "source")), "builtin") &&
         tool_kind(t->name, &t->kind, &t->access))
         return;
-    if (!is_true(json_get(j, "subject_is_path")))
+    if (!json_is_true(json_get(j, "subject_is_path")))
         return;
     t->kind = SUBJECT_PATH;
     t->access =
@@ -151,14 +146,14 @@ static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
     t->category =
         (wend_category)word_or(json_get(j, "category"), category_words.names,
                                category_words.count, WEND_CATEGORY_GENERAL);
-    t->concurrent = is_true(json_get(j, "concurrent"));
+    t->concurrent = json_is_true(json_get(j, "concurrent"));
     read_kind(j, t);
     t->timeout_ms = i64_or(json_get(j, "timeout_ms"), TOOL_TIMEOUT_DEFAULT_MS);
-    t->child = is_true(json_get(j, "child"));
-    t->program = is_true(json_get(j, "program"));
+    t->child = json_is_true(json_get(j, "child"));
+    t->program = json_is_true(json_get(j, "program"));
     t->server = str_is(json_str(json_get(j, "source")), "mcp");
     t->verify = json_get(j, "verify") != NULL;
-    t->own = is_true(json_get(j, "own"));
+    t->own = json_is_true(json_get(j, "own"));
     t->unprotected = str_is(json_str(json_get(j, "sandbox")), "off");
     t->labels = labels_read(json_get(j, "labels"));
     t->risk = class_risk[t->call_class];
@@ -383,8 +378,8 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
                                      EFFORTS, EFFORT_DEFAULT);
     c->guarded = json_get(j, "guarded");
     c->secret_files = json_get(j, "secret_files");
-    c->hooks = is_true(json_get(j, "hooks"));
-    c->no_tool_calls = is_true(json_get(j, "no_tool_calls"));
+    c->hooks = json_is_true(json_get(j, "hooks"));
+    c->no_tool_calls = json_is_true(json_get(j, "no_tool_calls"));
     c->on_unknown =
         (enum unknown)word_or(json_get(json_get(j, "policy"), "on_unknown"),
                               unknown_names, UNKNOWNS, UNKNOWN_TELL);

@@ -49,11 +49,6 @@ static const char *text_of(struct remake *m, const struct json *j)
     return arena_str(&m->load.arena, json_str(j)).ptr;
 }
 
-static bool is_true(const struct json *j)
-{
-    return j && j->kind == JSON_TRUE;
-}
-
 /* The host overrides the log. */
 static bool sandbox_off(const struct remake *m, const struct json *word)
 {
@@ -165,10 +160,10 @@ static wend_status add_command(struct remake *m, wend_agent *agent,
     o.argv = list_of(m, json_get(t, "argv"), &o.argv_count);
     o.verify = list_of(m, json_get(t, "verify"), &o.verify_count);
     o.secrets = list_of(m, json_get(t, "secrets"), &o.secrets_count);
-    o.network = is_true(json_get(t, "network"));
+    o.network = json_is_true(json_get(t, "network"));
     if (str_is(json_str(json_get(t, "category")), "network"))
         o.category = WEND_CATEGORY_NETWORK;
-    o.output_json = is_true(json_get(t, "output_json"));
+    o.output_json = json_is_true(json_get(t, "output_json"));
     o.sandbox_off = sandbox_off(m, json_get(t, "sandbox"));
     o.labels = labels_read(json_get(t, "labels"));
     o.per_minute = number_of(json_get(t, "per_minute"));
@@ -198,8 +193,8 @@ static void read_server(struct remake *m, const struct json *j,
     o->timeout_ms = number_of(json_get(j, "timeout_ms"));
     o->start_timeout_ms = number_of(json_get(j, "start_timeout_ms"));
     o->sandbox_off = sandbox_off(m, json_get(j, "sandbox"));
-    o->network = is_true(json_get(j, "network"));
-    o->trust = is_true(json_get(j, "trust"));
+    o->network = json_is_true(json_get(j, "network"));
+    o->trust = json_is_true(json_get(j, "trust"));
     o->connect_ms = load_time_left(&m->load, m->load.agent.limits.time_ms);
 }
 

@@ -236,14 +236,6 @@ static enum http1_event on_head(struct http1 *h, wend_str *in)
 
 /* ---- Chunks -------------------------------------------------------------- */
 
-static int hex_value(char c)
-{
-    if (is_digit(c))
-        return c - '0';
-    c = lower(c);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static enum http1_event on_chunk_size(struct http1 *h, char c)
 {
     static const char why[] = "a chunk's size is no number";
