@@ -36,12 +36,14 @@ static char *text_of(struct candidates *c, wend_str s)
     return (char *)(uintptr_t)arena_str(&c->arena, s).ptr;
 }
 
-static char *join(struct candidates *c, const char *a, const char *b)
+static char *join(struct candidates *c, const char *a, const char *b,
+                  const char *rest)
 {
     struct buf text = {.mem = c->mem};
 
     buf_cstr(&text, a);
     buf_cstr(&text, b);
+    buf_cstr(&text, rest);
     return (char *)(uintptr_t)buf_keep(&text, &c->arena).ptr;
 }
 
@@ -87,11 +89,11 @@ static void place(struct candidates *c, struct candidate *x,
         x->url = text_of(c, str_of(o->base_url));
     if (i && dir && !str_is(provider_of(x->spec), "script")) {
         number[sizeof number - 2] = (char)('0' + i);
-        x->dir = join(c, dir, number);
+        x->dir = join(c, dir, number, "");
     } else if (!i && dir) {
         x->dir = text_of(c, str_of(dir));
     }
-    x->key = join(c, x->spec, x->url ? join(c, "@", x->url) : "");
+    x->key = join(c, x->spec, x->url ? "@" : "", x->url ? x->url : "");
 }
 
 static struct driver_options options_of(const struct candidates *c,

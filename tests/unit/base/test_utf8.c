@@ -58,8 +58,9 @@ static void test_rows(void)
         repairs = utf8_repair(&b, given);
         tap_is_str(buf_view(&b), rows[i].repaired, "repair: %s", rows[i].why);
         tap_is_i64((int64_t)repairs, (int64_t)marks, "count: %s", rows[i].why);
-        tap_is_str(utf8_keep(given, &a), rows[i].repaired, "keep: %s",
-                   rows[i].why);
+        if (given.ptr)
+            tap_is_str(utf8_keep(given, &a), rows[i].repaired, "keep: %s",
+                       rows[i].why);
     }
     tap_ok(!utf8_keep(STR_NONE, &a).ptr, "keep: an absent text stays absent");
     arena_free(&a);

@@ -245,7 +245,7 @@ static void test_refused(void)
           .argv_count = 1,
           .secrets = names,
           .secrets_count = 1},
-         "no variable's name"},
+         "is not the name of a variable"},
         {"an argument of its check",
          {.name = "p",
           .argv = sh,

@@ -194,24 +194,24 @@ static void test_many(void)
     static const struct {
         const char *what;
         double (*add)(struct bench *b, size_t count, wend_error *errs);
-    } rows[] = {{"server", add_late}, {"relic", add_late_relics}};
+    } kinds[] = {{"server", add_late}, {"relic", add_late_relics}};
     wend_error errs[10];
     struct bench one, ten;
     double alone, together;
 
-    for (size_t r = 0; r < tap_count(rows); r++) {
+    for (size_t r = 0; r < tap_count(kinds); r++) {
         if (!bench_open(&one, SCRIPT("s0.echo", "{}")))
             return;
         if (bench_open(&ten, SCRIPT("s9.echo", "{}"))) {
-            alone = rows[r].add(&one, 1, errs);
-            together = rows[r].add(&ten, 10, errs);
+            alone = kinds[r].add(&one, 1, errs);
+            together = kinds[r].add(&ten, 10, errs);
             tap_ok(together < 5 * alone,
                    "%ss: ten start in less than five times the time of one",
-                   rows[r].what);
+                   kinds[r].what);
             printf("# %.1f s, %.1f s\n", together, alone);
             for (size_t i = 0; i < 10; i++)
                 tap_is_i64(errs[i].status, WEND_OK, "%s %zu is there",
-                           rows[r].what, i);
+                           kinds[r].what, i);
             bench_close(&ten);
         }
         bench_close(&one);
