@@ -57,7 +57,7 @@ for f in README.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md STYLE.md \
 done
 
 # "`name` in `file`" says that the file has it.
-for f in docs/internals/*.md; do
+for f in docs/internals/*.md docs/internals/notes/*.md; do
     missing=$(tr '\n' ' ' <"$f" |
         grep -oE '`[a-z0-9_ ]+` in +`[a-z0-9_/]+\.[ch]`' | tr -d '`' |
         while read -r words; do
@@ -69,9 +69,17 @@ for f in docs/internals/*.md; do
     [ "$(wc -l <"$f")" -le 120 ]
     check "$f has at most 120 lines"
     [ "$f" = docs/internals/README.md ] ||
-        grep -qF "(${f##*/})" docs/internals/README.md
+        grep -qF "(${f#docs/internals/})" docs/internals/README.md
     check "$f is in the list of docs/internals/README.md"
 done
+
+# What ARCHITECTURE asks to read in thirty minutes.
+list=$(awk -F'`' '/^## / { on = /^## Thirty minutes/ } on && /^\| `/ { print $2 }' \
+    ARCHITECTURE.md)
+# shellcheck disable=SC2086 # one word for each file
+lines=$(cat ARCHITECTURE.md $list | wc -l)
+[ "$(wc -w <<<"$list")" -ge 5 ] && [ "$lines" -le 2000 ]
+check "the reading list has at most 2000 lines ($lines)"
 
 words=$(awk -F'|' '/^## / { on = /^## Glossary/ } on && NF > 3 { print $2 }' \
     ARCHITECTURE.md | tr -d ' ' | tail -n +3)
