@@ -3,7 +3,7 @@
  *
  * The list follows IANA's registries of special-purpose addresses. What
  * embeds an IPv4 address (mapped, translated, tunneled) is refused whatever
- * it embeds: no public host has such a name of its own.
+ * it embeds: no public host has a name of that kind.
  */
 #include "base/address.h"
 

@@ -15,7 +15,7 @@ struct address {
  * IPv6 without brackets and zone. */
 bool address_read(wend_str text, struct address *out);
 void address_put(struct buf *b, const struct address *a);
-/* Whether both begin with the same so many bits and are of one family. */
+/* Whether both are of one family and begin with the same `bits` bits. */
 bool address_under(const struct address *a, const struct address *net,
                    unsigned bits);
 /* What an address is that does not belong to a host on the public internet,

@@ -110,7 +110,7 @@ static inline void skip_space(struct parser *ps)
 
 /* ---- Strings ------------------------------------------------------------- */
 
-/* Takes four digits, or stops at what is none and returns -1. */
+/* Takes four digits, or stops at another character and returns -1. */
 static int32_t hex4(const char **p, const char *end)
 {
     int32_t unit = 0;
@@ -125,7 +125,7 @@ static int32_t hex4(const char **p, const char *end)
     return unit;
 }
 
-/* Decodes \uXXXX at p, or a pair of them; NULL if it is none. */
+/* Decodes \uXXXX at p, or a pair of them; NULL if it is invalid. */
 static const char *unescape_u(struct parser *ps, const char *p, const char *end,
                               char **out)
 {

@@ -9,7 +9,7 @@
 enum { LABELS = 3 };
 extern const char *const label_names[LABELS]; /* by the bit of wend_label */
 
-uint32_t label_of(wend_str name); /* wend_label; 0 if it is none */
+uint32_t label_of(wend_str name); /* wend_label; 0 if it is unknown */
 /* The entries of a JSON list, without its brackets. */
 void labels_put(struct buf *b, uint32_t labels);
 struct json;

@@ -2,9 +2,9 @@
  * regex_literal.c - what a text must contain to match a pattern, seen at a
  * glance.
  *
- * Looking for bytes is many times faster than searching, so whoever searches
- * much looks first. Where a pattern is not plain the answer is shorter, or
- * nothing; it is never too much.
+ * Looking for bytes is many times faster than searching, so a caller that
+ * searches much does this first. Where a pattern is not plain the answer is
+ * shorter, or nothing; it is never too much.
  */
 #include "base/regex.h"
 

@@ -76,7 +76,7 @@ bool str_to_i64(wend_str s, int64_t *out);
 /* 20ms, 1.5s, 2m, 1h, or a bare number of seconds; false if none of these
  * or beyond a year. */
 bool str_to_ms(wend_str s, int64_t *out);
-/* 4096, 64KiB, 512MiB, 2GiB; false if it is none, 0, or over a PiB. */
+/* 4096, 64KiB, 512MiB, 2GiB; false if it is not a size, 0, or over a PiB. */
 bool str_to_bytes(wend_str s, int64_t *out);
 
 /* `*` any run of bytes, `?` one byte; the whole text must match. Linear in

@@ -43,7 +43,7 @@ enum url_form {
 };
 
 /* A path with its query, as in u->target, in one spelling: without dot
- * segments as well. Absent if it is none, or with a->failed. */
+ * segments as well. Absent if it is invalid, or with a->failed. */
 wend_str url_normal(wend_str target, enum url_form form, struct arena *a);
 void url_put_origin(struct buf *b, const struct url *u); /* no path */
 void url_put(struct buf *b, const struct url *u);

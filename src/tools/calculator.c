@@ -223,7 +223,7 @@ static double apply(struct calc *c, const char *at, enum bind bind, double a,
                                 : fmod(a, b));
 }
 
-/* The operator that comes next and its bytes; BIND_NONE if it is none. */
+/* The next operator and its length in bytes; BIND_NONE if there is none. */
 static enum bind next_bind(const struct calc *c, size_t *len)
 {
     static const enum bind binds[128] = {

@@ -152,7 +152,7 @@ static enum http1_event read_status(struct http1 *h, wend_str line)
 static enum http1_event interim(struct http1 *h)
 {
     if (h->status == 101)
-        return bad(h, "it changes the protocol, which nobody asked for");
+        return bad(h, "it changes the protocol without a request for that");
     if (h->interim == HTTP1_INTERIM_MAX)
         return bad(h, "too many answers that are none (1xx)");
     *h = (struct http1){
@@ -172,7 +172,7 @@ static enum http1_event head_ends(struct http1 *h)
     } else if (h->chunked) {
         if (h->has_length)
             return bad(h, "it has both chunks and a Content-Length");
-        h->keep &= !h->old; /* such a server does not know what it says */
+        h->keep &= !h->old; /* HTTP/1.0 has no chunks */
         h->state = HTTP1_CHUNK_SIZE;
         h->left = 0;
     } else if (h->has_length) {

@@ -127,7 +127,7 @@ static const struct row wrong[] = {
     {"a control byte", OK11 "A: \x1b[31m\r\n\r\n",
      "a control byte in a header"},
     {"a changed protocol", "HTTP/1.1 101 Switching\r\n\r\n",
-     "it changes the protocol, which nobody asked for"},
+     "it changes the protocol without a request for that"},
     {"a chunk size that is none", CHUNKED "g\r\n",
      "a chunk's size is no number"},
     {"an empty chunk size", CHUNKED "\r\n", "a chunk's size is no number"},
