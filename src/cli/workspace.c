@@ -18,9 +18,10 @@ static bool same_folder(const char *path)
 
 bool workspace_is_home(void)
 {
-    const struct passwd *user = getpwuid(geteuid());
+    const struct passwd *user;
 
-    return same_folder(getenv("HOME")) || same_folder(user ? user->pw_dir : "");
+    return same_folder(getenv("HOME")) ||
+           ((user = getpwuid(geteuid())) && same_folder(user->pw_dir));
 }
 
 static bool is_builtin(wend_str name)
@@ -33,18 +34,21 @@ static bool is_builtin(wend_str name)
     return false;
 }
 
-void workspace_look(const struct cli *cli, wend_agent *agent)
+static bool runs_programs(const wend_agent *agent)
 {
     const wend_tool_info *t;
 
-    if (cli->set.quiet || cli->set.sandbox == 1 || !workspace_is_home())
-        return;
     for (size_t i = 0; (t = wend_agent_tool(agent, i)); i++)
-        if (!is_builtin(t->name)) {
-            complain(0,
-                     "warning: the working directory is your home directory: "
-                     "despite the sandbox, programs can read keys and change "
-                     "startup files in it; work in a project directory");
-            return;
-        }
+        if (!is_builtin(t->name))
+            return true;
+    return false;
+}
+
+void workspace_look(const struct cli *cli, wend_agent *agent)
+{
+    if (!cli->set.quiet && cli->set.sandbox != 1 && runs_programs(agent) &&
+        workspace_is_home())
+        complain(0, "warning: the working directory is your home directory: "
+                    "despite the sandbox, programs can read keys and change "
+                    "startup files in it; work in a project directory");
 }

@@ -43,7 +43,9 @@ bool store_prepare(const struct scenario *sc)
     wend_store *store = NULL;
 
     clear();
-    if (sc->in_memory || sc->makes)
+    if (sc->in_memory)
+        return !sc->prepare || sc->prepare(sc);
+    if (sc->makes)
         return true;
     snprintf(made, sizeof made, "%s.db", sc->prepare ? sc->name : "empty");
     if (!access(made, R_OK))

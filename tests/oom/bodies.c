@@ -186,7 +186,11 @@ void play_load(const struct scenario *sc, struct tale *t)
 void play_plan_file(const struct scenario *sc, struct tale *t)
 {
     const wend_manifest_options mo = {.size = sizeof mo, .plan = true};
-    wend_load_options o = {.size = sizeof o, .plan_trust = "any"};
+    const wend_agent_options model = {
+        .size = sizeof model,
+        .model = "script:{\"turns\":[{\"text\":\"done\"}]}"};
+    wend_load_options o = {
+        .size = sizeof o, .plan_trust = "any", .agent = &model};
     struct stage st = {0};
     wend_manifest *m = NULL;
     wend_agent *agent = NULL;

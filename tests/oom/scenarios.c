@@ -223,6 +223,7 @@ const struct scenario scenarios[] = {
     {.name = "a plan of a file",
      .body = play_plan_file,
      .script = DONE,
+     .in_memory = true, /* else it is resumed by an agent without files */
      .prepare = plan_files},
     {.name = "replay",
      .body = play_replay,
