@@ -406,7 +406,7 @@ wend_status tool_exec(void *env, wend_call *call)
 {
     const char **argv = NULL;
     struct tool_job j;
-    wend_status s = tool_begin(&j, call, TOOL_ARGS({NULL}));
+    wend_status s = tool_begin(&j, call, TOOL_ARGS({.key = NULL}));
 
     if (s == WEND_OK)
         s = read_argv(&j, &argv);

@@ -177,7 +177,7 @@ struct tool_arg {
     int64_t *number, min;
     bool *flag, optional;
 };
-#define TOOL_ARGS(...) ((const struct tool_arg[]){__VA_ARGS__, {NULL}})
+#define TOOL_ARGS(...) ((const struct tool_arg[]){__VA_ARGS__, {.key = NULL}})
 
 /* Parses the arguments and reads those of the list (TOOL_ARGS). */
 wend_status tool_begin(struct tool_job *j, const wend_call *call,

@@ -324,7 +324,7 @@ static wend_status run_end(void *ctx, wend_call *call)
     const struct service_end *end = ctx;
     const struct service *v = end->service;
     wend_status s = WEND_OK;
-    struct web *w = web_new(call, TOOL_ARGS({NULL}), &s);
+    struct web *w = web_new(call, TOOL_ARGS({.key = NULL}), &s);
 
     if (!w)
         return WEND_E_NOMEM;
