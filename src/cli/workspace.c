@@ -34,7 +34,7 @@ static bool is_builtin(wend_str name)
     return false;
 }
 
-static bool runs_programs(const wend_agent *agent)
+static bool runs_programs(wend_agent *agent)
 {
     const wend_tool_info *t;
 
