@@ -132,7 +132,7 @@ static wend_status claim(struct import *m)
     if (s != WEND_OK)
         return s;
     m->was = store_left(info);
-    return lease_claim(&m->lease, m->store, m, str_of(m->run), STORE_SEQ_ANY,
+    return lease_claim(&m->lease, m->store, m, str_of(m->leased), STORE_SEQ_ANY,
                        &m->epoch, &seq, m->err);
 }
 
@@ -150,24 +150,23 @@ static void let_go(struct import *m)
 
 static wend_status begin_again(struct import *m)
 {
-    char id[RUN_ID_LEN + 1];
-    wend_status s;
+    wend_status s = import_begin(m);
 
-    memcpy(id, m->run, sizeof id);
-    s = import_begin(m);
-    if (s == WEND_OK && strcmp(id, m->run) != 0)
+    if (s == WEND_OK && strcmp(m->leased, m->run) != 0)
         s = import_bad(m, "the file has changed while it was read");
-    memcpy(m->run, id, sizeof id);
+    memcpy(m->run, m->leased, sizeof m->run);
     return s;
 }
 
 /* The items behind those that are known; the source stands before the run. */
 static wend_status put_run(struct import *m)
 {
-    wend_status s = m->there ? claim(m) : check_parent(m);
+    wend_status s;
 
+    memcpy(m->leased, m->run, sizeof m->leased);
+    s = m->there ? claim(m) : check_parent(m);
     if (s == WEND_OK && !m->there)
-        lease_begin(&m->lease, m->store, m, str_of(m->run));
+        lease_begin(&m->lease, m->store, m, str_of(m->leased));
     if (s == WEND_OK)
         s = begin_again(m);
     while (s == WEND_OK && !m->over) {

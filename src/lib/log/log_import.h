@@ -54,8 +54,9 @@ struct import {
     /* Into the store: */
     struct import_chunk *chunk;
     struct lease lease;
-    int64_t epoch;            /* 0: it is not there yet */
-    struct store_summary was; /* what lists say about it until the end */
+    char leased[RUN_ID_LEN + 1]; /* run changes while its head is read again */
+    int64_t epoch;               /* 0: it is not there yet */
+    struct store_summary was;    /* what lists say about it until the end */
     int64_t events_new;
 };
 
