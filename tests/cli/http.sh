@@ -219,8 +219,8 @@ has "also while it is written" "$out" '"code":"timeout"'
 ask "openai:hang" --base-url "$url" --timeout 200ms
 is "a server that says nothing" $status 3
 ask "openai:text:3" --base-url http://127.0.0.1:1/v1
-is "nobody listens" $status 1
-has "nobody listens: said" "$out" "connection refused"
+is "no server listens" $status 1
+has "no server listens: said" "$out" "connection refused"
 ask "openai:text:1000000:1000" --base-url "$url"
 has "over the limit of an answer" "$out" "over 64 MiB"
 

@@ -166,7 +166,7 @@ is "does not start: right after run_start" "$(types "$out" | cut -d' ' -f1-4)" \
     "run_start warning error turn_start"
 run "$WEND" run --json -m "$hello" --mcp "srv=http://127.0.0.1:1/" go
 told error mcp_connect >said
-has "nobody listens: an error event" said 'cannot be reached'
+has "no server listens: an error event" said 'cannot be reached'
 printf two >words
 run "$WEND" tools --accept --mcp "srv=$server changed"
 printf three >words
@@ -202,6 +202,6 @@ is "a program that is not there: the run goes on" "$status" 0
 has "and it is told" "$err" "/no/such/program"
 run "$WEND" tools --mcp "srv=http://127.0.0.1:1/mcp"
 [ "$status" != 0 ]
-ok "nobody listens: tools has nothing to show"
+ok "no server listens: tools has nothing to show"
 has "and says who is not there" "$err" "mcp srv: the server cannot be reached"
 finish

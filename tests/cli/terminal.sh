@@ -148,7 +148,7 @@ exits "but an option goes first" 0 "$WEND" run --approve write_file \
 [ -e new ]
 ok "but an option goes first: it is written"
 echo 'x(' >"$file"
-exits "a rule that is none" 2 "$WEND" run -m script:write.json hi
-has "a rule that is none: said" "$err" "approvals: 'x(' is not a valid rule"
+exits "an invalid rule" 2 "$WEND" run -m script:write.json hi
+has "an invalid rule: said" "$err" "approvals: 'x(' is not a valid rule"
 rm -f "$file"
 finish

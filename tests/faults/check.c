@@ -132,7 +132,7 @@ static bool is_told(const struct scenario *sc, int code,
 
 /* Not ours: the loader, of the command or of libcurl; libuv's first pipe,
  * without which it ends the process (we look before whether there is room);
- * OpenSSL 3.0, which goes on with locks that it could not make; and libc,
+ * OpenSSL 3.0, which uses locks that it could not make; and libc,
  * which ends the process if it cannot read a line of nsswitch.conf. */
 static bool is_others(int code, const struct outcome *o)
 {

@@ -172,4 +172,14 @@ static inline wend_status read_all(wend_run *run, struct buf *names,
     return s;
 }
 
+static inline bool has_tool(wend_agent *a, const char *name)
+{
+    const wend_tool_info *t;
+
+    for (size_t i = 0; (t = wend_agent_tool(a, i)); i++)
+        if (str_is(t->name, name))
+            return true;
+    return false;
+}
+
 #endif

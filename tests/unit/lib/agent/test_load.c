@@ -137,16 +137,6 @@ static void check_refused_manifests(void)
 
 /* ---- Agents -------------------------------------------------------------- */
 
-static bool has_tool(wend_agent *a, const char *name)
-{
-    const wend_tool_info *t;
-
-    for (size_t i = 0; (t = wend_agent_tool(a, i)); i++)
-        if (str_is(t->name, name))
-            return true;
-    return false;
-}
-
 static void check_trust(wend_runtime *rt)
 {
     wend_load_options o = {.size = sizeof o};

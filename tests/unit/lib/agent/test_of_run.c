@@ -114,16 +114,6 @@ static wend_status review(void *ctx, const wend_run_past *p, wend_error *err)
     return t->refuse ? WEND_E_BUSY : WEND_OK;
 }
 
-static bool has_tool(wend_agent *a, const char *name)
-{
-    const wend_tool_info *t;
-
-    for (size_t i = 0; (t = wend_agent_tool(a, i)); i++)
-        if (str_is(t->name, name))
-            return true;
-    return false;
-}
-
 static void check_whole(void)
 {
     struct rig r;

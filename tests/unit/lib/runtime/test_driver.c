@@ -275,9 +275,7 @@ static void on_signal(int signal)
     tell_seed();
     if (__sanitizer_print_stack_trace)
         __sanitizer_print_stack_trace();
-    if (signal == SIGALRM && write(1, text, sizeof text - 1) < 0)
-        _exit(1);
-    _exit(1);
+    _exit(signal == SIGALRM && write(1, text, sizeof text - 1) < 0 ? 2 : 1);
 }
 
 int main(int argc, char **argv)
