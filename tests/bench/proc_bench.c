@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "host/proc/proc.h"
 
@@ -15,7 +16,7 @@ enum { STARTS = 1000, MANY = 1000 };
 
 static const char *const true_argv[] = {"/bin/true", NULL};
 static const char *const true_env[] = {"PATH=/usr/bin:/bin", NULL};
-static const char *true_dirs[] = {"/tmp", NULL};
+static const char *true_dirs[2]; /* an empty folder: the guard walks it */
 
 static struct proc_spec true_spec = {
     .argv = true_argv, .env = true_env, .cwd = "/", .writable = true_dirs};
@@ -110,6 +111,7 @@ static void in_folder(struct procs *ps, struct loop *loop, const char *folder)
 int main(int argc, char **argv)
 {
     double plain_us = 1e9, sandboxed_us = 1e9; /* the best of each */
+    char empty[] = "/tmp/wend-proc-bench-XXXXXX";
     struct mem m = {0};
     struct loop *loop;
     struct procs *ps;
@@ -123,6 +125,9 @@ int main(int argc, char **argv)
         loop_free(loop);
         return 0;
     }
+    true_dirs[0] = mkdtemp(empty);
+    if (!true_dirs[0])
+        return 1;
     for (int i = 0; i < STARTS; i++) { /* in turn: both see the same noise */
         double a = now_us(), b, c;
 
@@ -138,6 +143,7 @@ int main(int argc, char **argv)
     many_us = now_us() - many_us;
     printf("{\"plain_us\":%.0f,\"sandboxed_us\":%.0f,\"many_us\":%.0f}\n",
            plain_us, sandboxed_us, many_us / MANY);
+    rmdir(empty);
     procs_free(ps);
     loop_free(loop);
     return 0;
