@@ -79,10 +79,10 @@ struct mcp_server {
     bool sandbox_off, network, trust;
     wend_note_fn note;
     void *note_ctx;
-    struct kept *note_kept; /* NULL: it is not released */
-    struct timer_node step; /* for what the machine waits for */
-    int64_t step_id;        /* the request it is set for */
-    struct timer_node turn; /* to open or to close the link */
+    struct kept *note_kept;       /* NULL: it is not released */
+    struct timer_node step;       /* for what the machine waits for */
+    int64_t step_id;              /* the request it is set for */
+    struct timer_node link_timer; /* to open or to close the link */
     unsigned restarts;
     bool was_up;
     bool nomem;    /* what it is down for is our want of memory */

@@ -115,9 +115,9 @@ static struct mcp_server *of_step(struct timer_node *t)
     return container_of(t, struct mcp_server, step);
 }
 
-static struct mcp_server *of_turn(struct timer_node *t)
+static struct mcp_server *of_link_timer(struct timer_node *t)
 {
-    return container_of(t, struct mcp_server, turn);
+    return container_of(t, struct mcp_server, link_timer);
 }
 
 /* Only the first start is part of the run's time. */
@@ -180,9 +180,9 @@ static void start(struct mcp_server *s)
 
 /* Opens the link, or closes it once the server is given up: never from
  * inside what the link itself is doing. */
-static void on_turn(struct timer_node *t)
+static void on_link_timer(struct timer_node *t)
 {
-    struct mcp_server *s = of_turn(t);
+    struct mcp_server *s = of_link_timer(t);
 
     if (s->phase == PHASE_DOWN)
         s->ops->close(s);
@@ -190,9 +190,9 @@ static void on_turn(struct timer_node *t)
         start(s);
 }
 
-static void turn_in(struct mcp_server *s, int64_t ms)
+static void open_or_close_in(struct mcp_server *s, int64_t ms)
 {
-    if (!timer_set(&s->rt->timers, &s->turn, rt_after(s->rt, ms)) &&
+    if (!timer_set(&s->rt->timers, &s->link_timer, rt_after(s->rt, ms)) &&
         s->phase != PHASE_DOWN)
         mcp_server_nomem(s);
 }
@@ -209,7 +209,7 @@ void mcp_server_down(struct mcp_server *s, const char *why)
     if (s->was_up)
         mcp_server_trouble(s, MCP_DOWN, "%s; its tools fail from now on",
                            s->why);
-    turn_in(s, 0);
+    open_or_close_in(s, 0);
 }
 
 void mcp_server_nomem(struct mcp_server *s)
@@ -237,7 +237,7 @@ void mcp_server_lost(struct mcp_server *s, const char *said)
     }
     s->starting = false;
     mcp_server_trouble(s, MCP_LOST, "%s; it is started again", why);
-    turn_in(s, (int64_t)RESTART_MS << s->restarts++);
+    open_or_close_in(s, (int64_t)RESTART_MS << s->restarts++);
 }
 
 /* ---- What the machine wants ---------------------------------------------- */
@@ -320,7 +320,7 @@ static void on_warn(void *ctx, const char *text)
 
 static void on_again(void *ctx)
 {
-    turn_in(ctx, 0);
+    open_or_close_in(ctx, 0);
 }
 
 static void on_fail(void *ctx, const char *text)
@@ -474,7 +474,7 @@ wend_status mcp_server_new(wend_agent *a, const wend_mcp_options *o,
     s->arena.mem = &s->mem;
     s->ops = o->url ? &mcp_http_ops : &mcp_stdio_ops;
     s->step.fire = on_step;
-    s->turn.fire = on_turn;
+    s->link_timer.fire = on_link_timer;
     s->name = arena_str(&s->arena, str_of(o->name));
     s->url = o->url ? arena_str(&s->arena, str_of(o->url)) : STR_NONE;
     s->command = copy_list(&s->arena, o->command);
@@ -531,7 +531,7 @@ void mcp_server_free(struct mcp_server *s)
     s->agent = NULL;
     mcp_close(&s->machine, "the agent is gone");
     timer_clear(&s->rt->timers, &s->step);
-    timer_clear(&s->rt->timers, &s->turn);
+    timer_clear(&s->rt->timers, &s->link_timer);
     s->ops->close(s);
     mcp_free(&s->machine);
     arena_free(&s->arena);
