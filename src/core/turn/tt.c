@@ -1,9 +1,13 @@
 /*
  * tt.c - the tail-recursive turn function: runs, turns, stops.
  *
- * Base cases: no calls (ok), a limit, canceled, an error. Everything else
- * ends in begin_turn, which is the tail call. tt_model.c and tt_calls.c have
- * what happens inside a turn.
+ * Begin with tt, at the end. `x` is one call of tt: x->in is the input, x->s
+ * the step that is written, x->t its turn, the state after all events so far.
+ * emit adds an event, want an effect. Base cases: no calls (ok), a limit,
+ * canceled, an error; everything else ends in begin_turn, the tail call.
+ *
+ * A turn's inside is in tt_model.c and tt_calls.c, plans are in tt_plan.c and
+ * tt_planner.c, what follows a crash is in tt_resume.c.
  */
 #include "core/turn/tt_step.h"
 
@@ -227,8 +231,8 @@ void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
 
 /* ---- Turns --------------------------------------------------------------- */
 
-/* A paused run stands here until it is continued; so does one whose hook
- * has not answered. */
+/* A paused run waits here until it is continued, and a run with hooks until
+ * the hook has answered. */
 void enter_turn(struct tt *x)
 {
     if (x->t->paused)
@@ -304,7 +308,7 @@ void emit_control(struct tt *x, wend_str what, wend_str by, wend_str value_json)
          &(wend_ev_control){.what = what, .by = by, .value_json = value_json});
 }
 
-/* What a stop leaves to do once no call runs any more. */
+/* The rest of a stop, once nothing runs any more. */
 static void finish_stop(struct tt *x)
 {
     const struct turn *t = x->t;
@@ -392,7 +396,7 @@ static void on_continue(struct tt *x)
         run_calls(x);
     else if (x->t->phase == PH_PLAN)
         run_plan(x);
-    check_lost_calls(x); /* what a pause has kept waiting */
+    check_lost_calls(x); /* a pause kept them waiting */
     restart_lost_actions(x);
 }
 
@@ -440,8 +444,8 @@ static void on_warn(struct tt *x)
         warn(x, STR("bad_action"), x->in->text);
 }
 
-/* A crash hides how long a process had the run after its last kept event, so
- * one that only waits for a person writes some, too. */
+/* A crash hides how long a process owned the run after its last kept event, so
+ * a run that only waits for a person writes metrics, too. */
 static void on_metrics_timer(struct tt *x)
 {
     if (x->t->phase == PH_MODEL || turn_busy(x->t) ||
@@ -477,8 +481,8 @@ static void on_timer(struct tt *x)
     }
 }
 
-/* While stopping only two things count: a running call that ends, and the
- * end of patience. */
+/* While stopping only two things count: work that ends, and TIMER_STOP, which
+ * abandons the rest. */
 static void while_stopping(struct tt *x)
 {
     if (x->in->kind == IN_CALL_DONE)
@@ -498,7 +502,7 @@ static void while_stopping(struct tt *x)
 static void while_going(struct tt *x)
 {
     switch (x->in->kind) {
-    case IN_START: break; /* a second one means nothing */
+    case IN_START: break; /* a second one has no effect */
     case IN_HOOK: on_hook(x); break;
     case IN_SEALED:
     case IN_WRITTEN: on_sealed(x); break;

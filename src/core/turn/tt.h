@@ -6,6 +6,7 @@
  * of its own next call, the turn_start event; the shell loops, so no stack
  * grows. Events are applied as they are decided, because the next decision of
  * the same step needs to see them; step->turn is the state after all of them.
+ * In inputs and effects, as in turns, a wend_str with ptr NULL is absent.
  */
 #ifndef CORE_TT_H
 #define CORE_TT_H
@@ -17,7 +18,7 @@ enum input_kind {
     IN_START,       /* start */
     IN_HOOK,        /* hook */
     IN_SEALED,      /* one more call of the reply is complete */
-    IN_WRITTEN,     /* ... one more action of a plan in it */
+    IN_WRITTEN,     /* one more action of a plan in the reply is complete */
     IN_WARN,        /* ask, text: a part of the reply that cannot be read */
     IN_MODEL_DONE,  /* ask; the reply is complete */
     IN_MODEL_FAIL,  /* ask, error */
@@ -30,13 +31,13 @@ enum input_kind {
     IN_SAY,         /* text */
     IN_PAUSE,       /* by */
     IN_CONTINUE,    /* by */
-    IN_CHECKED,     /* done: whether what was lost had its effect: outcome OK,
-                       SKIPPED (it did not), else not known; call absent:
+    IN_CHECKED,     /* done: whether lost work had its effect: outcome OK,
+                       SKIPPED (it had not), else unknown; call absent:
                        action, attempt */
     IN_RESUME,      /* epoch; reply: what the log has of an open message;
                        requests */
-    IN_UNENDED,     /* requests, end: its run_end was not kept, because these
-                       were accepted before it */
+    IN_UNENDED,     /* requests, end: the store refused run_end (`end`), since
+                       it had accepted these requests before */
     IN_TROUBLE,     /* troubles, which IN_START and IN_RESUME may have, too */
 };
 
@@ -46,7 +47,7 @@ struct trouble {
     bool warning; /* else an error */
     bool retryable;
     wend_str code, message, component;
-    wend_str of; /* the name of what has it, for the agent */
+    wend_str of; /* whose problem, by name: the agent forgets it by this */
 };
 
 enum timer { TIMER_RUN, TIMER_RETRY, TIMER_METRICS, TIMER_STOP, TIMERS };
@@ -85,11 +86,11 @@ struct call_done {
     wend_str reason; /* why it was skipped */
     uint32_t labels; /* wend_label: what it brings besides its tool's */
     bool retryable;
-    bool uncached; /* of an action that a child does: it is to begin */
+    bool uncached; /* the cache has no answer: its child may start */
 };
 
-/* What all open requests to models may reserve: what parents and children
- * leave of the budgets. INT64_MAX: no limit. */
+/* As an input: what the budgets of this run and its parents leave for all
+ * open requests to models of this run. INT64_MAX: no limit. */
 struct budget {
     int64_t tokens, cost_nano;
 };
@@ -101,7 +102,7 @@ struct hook_done {
     wend_str text; /* canonical JSON if it changes arguments */
 };
 
-/* A request of another process that the run has not been told yet. */
+/* A request of another process that the run has not heard yet. */
 struct remote_request {
     enum input_kind kind; /* IN_CANCEL IN_SAY IN_PAUSE IN_CONTINUE; any other
                              comes too late */
@@ -122,7 +123,7 @@ struct input {
     const struct plan_past *past; /* for plans of models; NULL: none */
     wend_str run;                 /* with start */
     size_t repaired;              /* bad bytes replaced in the prompt */
-    bool hides; /* the sandbox can hide paths; with start, and with over */
+    bool hides; /* with start and over: the sandbox can hide paths */
     struct model_error error;
     struct call_done done;
     struct hook_done hook;
@@ -167,7 +168,7 @@ struct effect {
     int64_t turn;
     const struct call *call; /* kept with the turn */
     const struct tool *tool;
-    wend_str args; /* what the call really gets */
+    wend_str args; /* for the tool: a hook may have changed them */
     wend_str key;
     enum timer timer;
     int64_t delay_ms;
@@ -193,11 +194,12 @@ struct step {
     struct event_blobs blobs; /* besides those of long strings */
     size_t events_count;
     uint64_t heard; /* bit i: requests[i] counts; the others came too late.
-                       Of an input that is a request itself: bit 0 */
-    const struct turn *unended; /* before run_end; NULL: it has not ended */
+                       Bit 0 for an input that is a request itself */
+    const struct turn *unended; /* the state before run_end, in case the store
+                                   refuses it; NULL: no run_end */
 };
 
-/* tt_budget.c: what the model calls that are open may still cost. */
+/* tt_budget.c: the most that the open model calls may still cost. */
 void turn_reserved(const struct turn *t, struct budget *out);
 
 void step_begin(struct step *s, struct arena *scratch, const struct keep *k);

@@ -3,13 +3,15 @@
  *
  * turn_apply changes one struct and nothing that it points to: history, calls
  * and results are lists that only grow at their head. So a copy of the struct
- * is a state for good: a fork starts from one, and an old state can be looked
- * at while a newer one runs.
+ * stays valid: a fork starts from one, and an old state can be read while a
+ * newer one runs. In all structs here a wend_str with ptr NULL is absent.
  *
  *     PH_NEW --run_start--> PH_BETWEEN --turn_start--> PH_TURN
  *     PH_TURN --model_start--> PH_MODEL --model_end--> PH_CALLS
  *     PH_CALLS --turn_end--> PH_BETWEEN      any --run_end--> PH_END
  *     PH_BETWEEN --plan_start--> PH_PLAN, in a run that is one plan
+ *     PH_PLAN --turn_start--> PH_TURN, if that plan failed: a model replans
+ *     PH_MODEL --model_end(superseded)--> PH_TURN, after a crash
  */
 #ifndef CORE_TURN_H
 #define CORE_TURN_H
@@ -63,12 +65,12 @@ struct stop {
     wend_str limit, code, message;
 };
 
-/* How a call began; with each resume it may begin once more. */
+/* A start of a call; after an interruption it may start once more. */
 struct begun {
     const struct begun *prev;
     uint32_t index; /* of the call */
     int64_t attempt;
-    wend_str args;  /* what it really got */
+    wend_str args;  /* that its tool got: a hook may have changed them */
     wend_str child; /* the run that it waits for; absent: none */
     wend_str key;   /* stays, also in a fork: the effect is the same one */
 };
@@ -86,7 +88,7 @@ struct turn {
     int64_t seq;     /* of the newest kept event */
     int64_t time_us; /* of the newest kept event */
     int64_t started_us;
-    int64_t idle_us; /* since then, while no process owned it */
+    int64_t idle_us; /* since started_us: how long no process owned it */
     int64_t lives;   /* processes that owned it; a fork counts from its start */
     const struct config *config;
     wend_str model;
@@ -97,7 +99,7 @@ struct turn {
     bool compacted;
 
     const struct msg *history;
-    const struct msg *pending; /* said since; joins at context_start */
+    const struct msg *pending; /* newer messages; join at context_start */
     wend_str context_model;    /* of the newest context */
     bool forked;               /* since the newest context ... */
     bool reconfigured;         /* ... and with another config */
@@ -114,17 +116,16 @@ struct turn {
     bool again;           /* the model call was cut off: ask once more */
     bool halted;          /* the model paused: it continues when asked again */
     bool cut;             /* the message reached the output limit */
-    bool context;         /* is open: only where a fork begins */
+    bool context;         /* context_start without its end, after a fork */
     bool metrics_due;     /* a turn, a plan or a forgotten action ended */
 
     const struct call *calls; /* of this message, last one first */
     uint32_t calls_count, failed_calls;
     struct bits started, ended, approval_asked, approval_answered, approved;
-    struct bits lost; /* open when the run was interrupted; no process runs it
-                       */
-    struct bits superseded; /* ... and its bracket is closed: it starts again,
-                               in this step or in that of a fork */
-    const struct begun *begun;                      /* newest first */
+    struct bits lost;          /* open when its process died, not settled yet */
+    struct bits superseded;    /* ... and that attempt has its end: it starts
+                                  again, in this step or in that of a fork */
+    const struct begun *begun; /* newest first */
     wend_str part_text, part_thinking, part_opaque; /* of model_part */
     const struct result *results;
     const struct approval *approvals; /* newest first */
@@ -135,22 +136,24 @@ struct turn {
     const struct remembered *rules; /* newest first; before the config's */
     wend_str answer;                /* text of the newest answer message */
     bool paused;
-    bool paused_above; /* by its parent, with which it continues */
+    bool paused_above; /* by its parent; it continues with the parent */
     struct stop stop;
     struct plan_state plan;
 
     wend_str file_plan;    /* name of run_start.plan; absent: it has none */
     int64_t plans;         /* that a model wrote in this run */
-    wend_str plan_call;    /* of this turn, whose plan `plan` is */
-    wend_str plan_args;    /* of the newest such call that began */
-    wend_str plan_stop;    /* no turn follows: no_actions, no_progress, final */
+    wend_str plan_call;    /* the call of this turn that writes `plan` */
+    wend_str plan_args;    /* of the newest call of the tool plan that began */
+    wend_str plan_stop;    /* why no turn follows: no_actions, no_progress,
+                              final */
     int64_t plan_failures; /* plans in a row that failed */
     wend_str plan_why;     /* the newest of these failures */
 };
 
 void turn_init(struct turn *t);
 
-/* Where evolving allocates; one `known` config saves parsing it again. */
+/* Where turn_apply allocates. `known`: a parsed config; one with the same JSON
+ * is not parsed again. */
 struct keep {
     struct arena *arena;
     const struct config *known; /* may be NULL */
@@ -169,25 +172,25 @@ const struct call *turn_call(const struct turn *t, uint32_t index);
 int turn_call_index(const struct turn *t, wend_str id);
 bool turn_call_runs(const struct turn *t, uint32_t index);
 uint32_t turn_running(const struct turn *t);
-/* The tool of an action, or its relic's endpoint; NULL: it has none. */
+/* The tool or the relic's endpoint that an action uses; NULL: neither. */
 const struct tool *turn_action_tool(const struct turn *t, uint32_t action);
 wend_class turn_action_class(const struct turn *t, uint32_t action);
-/* Still waits for an approval. */
+/* Whether the call waits for an approval. */
 bool turn_call_waits(const struct turn *t, uint32_t index);
 /* Running calls and actions; the call of a plan does not count. */
 uint32_t turn_busy(const struct turn *t);
-/* The call whose plan is under way; -1 if none is, or its message is open. */
+/* The call whose plan runs; -1 if there is none, or its message is open. */
 int turn_plan_call(const struct turn *t);
-/* A model is writing a plan, and actions of it are there. */
+/* A model is writing a plan, and at least one action of it is complete. */
 bool turn_plan_open(const struct turn *t);
 const struct result *turn_result(const struct turn *t, uint32_t index);
-/* How that call began last, NULL if it did not. */
+/* The newest start of that call; NULL: it has not started. */
 const struct begun *turn_begun(const struct turn *t, uint32_t index);
 /* The arguments that it got, or will get as far as is known. */
 wend_str turn_call_args(const struct turn *t, const struct call *c);
 /* The arguments that were shown for approval; absent: no approval was asked. */
 wend_str turn_approval_args(const struct turn *t, uint32_t index);
-/* INT64_MAX if there is no such number. */
+/* The sum, or INT64_MAX if it overflows. */
 int64_t i64_sum(int64_t a, int64_t b);
 /* The model that is asked now, of the config's. */
 const struct model_use *turn_model(const struct turn *t);
@@ -206,15 +209,15 @@ wend_str turn_call_child(const struct turn *t, uint32_t index);
 void turn_child_start(struct turn *t, const wend_event *ev,
                       const struct keep *k);
 void turn_child_end(struct turn *t, const wend_event *ev, const struct keep *k);
-/* What came with them is in the run from now on; absent: nothing. */
+/* Adds labels to the run; absent: none. */
 void turn_take_labels(struct turn *t, wend_str labels_json,
                       const struct keep *k);
-/* turn_fork.c: the config from here on; false if it is invalid, or there is no
- * memory. */
+/* turn_fork.c: replaces the config; false if it is invalid, or out of memory.
+ */
 bool turn_take_config(struct turn *t, wend_str json, const struct keep *k);
 void turn_fork(struct turn *t, const wend_event *ev, const struct keep *k);
-/* An imported run forgets what its log allowed: approvals, remembered rules,
- * what its time and its budgets were. */
+/* run_resume. An imported run forgets what its log allowed: approvals,
+ * remembered rules, its time and its budgets. */
 void turn_resume(struct turn *t, const wend_event *ev, const struct keep *k);
 /* The process that ran the open calls is gone; a plan resumes by its actions.
  */
@@ -248,7 +251,7 @@ void turn_on_warning(struct turn *t, const wend_event *ev,
  * before it gave as its inputs; NULL: out of memory. */
 struct plan *turn_new_plan(const struct turn *t, wend_str name,
                            struct arena *a);
-uint32_t tool_labels(const struct tool *tool); /* of NULL: none */
+uint32_t tool_labels(const struct tool *tool); /* 0 for NULL */
 
 /* Puts a message whose strings are kept on the history; false for NULL. */
 bool turn_history_add(struct turn *t, struct msg *m);

@@ -1,10 +1,15 @@
 /*
- * shell.c - the only place where the mind (core) meets the hands.
+ * shell.c - the only place where the core meets the world.
  *
  *     what happened -> tt decides -> remember -> once it is safe: show, act
  *
- * Callbacks only turn what they get into inputs; no decision lives here.
- * Deltas take the short way: shown at once, packed into the log behind.
+ * shell_input takes a step and adds it to the open batch of the run. rt_flush
+ * (lib/runtime/runtime.c) calls shell_submit at the end of a pass of the loop;
+ * when the store has the batch, shell_committed shows its events and performs
+ * its effects. Callbacks only turn what they get into inputs; no decision is
+ * made here. Deltas take a shorter way, in shell_answer.c.
+ *
+ * struct wend_run (`r`) is in run.h.
  */
 #include "lib/model/tagged.h"
 #include "lib/plan/action.h"
@@ -98,7 +103,8 @@ static bool remember(struct wend_run *r, const struct step *s)
     return false;
 }
 
-/* What is needed to continue if the store refuses the end. */
+/* For inbox_unend: the store refuses the end if it has accepted a request that
+ * the run has not heard; then the run continues from the state before. */
 static bool keep_unended(struct wend_run *r, const struct turn *before,
                          const wend_ev_run_end *e)
 {
@@ -156,7 +162,7 @@ static void drop_reply(struct wend_run *r)
     }
 }
 
-/* Keys of its parents do not get into a child's log either. */
+/* Secrets of its parents are blanked in a child's log, too. */
 static void blank_text(struct wend_run *r, wend_str *text)
 {
     for (const struct wend_run *a = r; a;
@@ -164,9 +170,9 @@ static void blank_text(struct wend_run *r, wend_str *text)
         *text = agent_blank(a->agent, *text, &r->rt->scratch);
 }
 
-/* Blanks the agent's keys in what tools, people and children say: neither the
- * log nor the model sees them. What models say was blanked piece by piece.
- * `child`: room for a copy. */
+/* Blanks the agent's secrets in the texts of tools, people and children:
+ * neither the log nor the model sees them. Text of models was blanked piece by
+ * piece (veil.c). `child`: room for a copy. */
 static void blank(struct wend_run *r, struct input *in,
                   struct child_done *child)
 {
@@ -187,7 +193,7 @@ static void blank(struct wend_run *r, struct input *in,
     }
 }
 
-/* Some inputs bring the waiting troubles. */
+/* Whether this input brings the waiting troubles along. */
 static bool tells(const struct input *in)
 {
     return in->kind == IN_TROUBLE || in->kind == IN_START ||
@@ -216,8 +222,8 @@ void shell_input(struct wend_run *r, struct input *in)
         r->durable_seq != r->turn.seq)
         r->late_cancel = arena_str(&r->arena, in->by);
     if (r->over || r->parked || r->error.status != WEND_OK)
-        return; /* parked: what its free stops may still tell of trouble */
-    r->rt->stepping = true; /* what cannot be read is told with this input */
+        return; /* parked: work that its free stops may still report trouble */
+    r->rt->stepping = true; /* a failed read is reported with this input */
     in->past = learned_past(r);
     r->rt->stepping = false;
     if (!tells(in))
