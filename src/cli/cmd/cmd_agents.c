@@ -189,8 +189,8 @@ const struct command command_agents = {
     .args = "[OPTIONS]",
     .summary = "list the agents that can be run",
     .more = "Lists the built-in agent, ./wend.yaml and the files in "
-            "~/.config/wend/agents, which\n"
-            "'wend run -a NAME' finds by name. See wend-agent(5).\n",
+            "~/.config/wend/agents,\n"
+            "which 'wend run -a NAME' finds by name. See wend-agent(5).\n",
     .opts = opts,
     .run = run,
 };

@@ -45,11 +45,11 @@ const struct command command_blob = {
     .name = "blob",
     .args = "[OPTIONS] RUN HASH",
     .summary = "print a long text of a run by its hash",
-    .more = RUN_IS
-    ".\n"
-    "Events show texts over 256 KiB as {\"blob\": HASH, ...}. A truncated "
-    "result names the\n"
-    "hash of the full text. HASH may be a prefix that is unique in the run.\n",
+    .more = RUN_IS ".\n"
+                   "Events show texts over 256 KiB as {\"blob\": HASH, ...}. A "
+                   "truncated result names\n"
+                   "the hash of the full text. HASH may be a prefix that is "
+                   "unique in the run.\n",
     .args_min = 2,
     .args_max = 2,
     .expected = "a run and the hash of a text",

@@ -35,12 +35,12 @@ const struct command command_export = {
     .name = "export",
     .args = "[OPTIONS] RUN",
     .summary = "write a run to a file for 'wend import'",
-    .more = RUN_IS ". Runs that it\n"
-                   "started are included. The file is JSON lines, see "
-                   "wend-store(5); files of several\n"
-                   "runs can be concatenated. It contains everything the runs "
-                   "read and wrote: protect\n"
-                   "it like the store.\n",
+    .more = RUN_IS ". Runs that it started are\n"
+                   "included. The file is JSON lines, see wend-store(5); files "
+                   "of several runs can\n"
+                   "be concatenated. It contains everything the runs read and "
+                   "wrote: protect it like\n"
+                   "the store.\n",
     TAKES_A_RUN,
     .opts = opts,
     .only_reads = true,

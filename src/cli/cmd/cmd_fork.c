@@ -169,13 +169,12 @@ const struct command command_fork = {
     .args = "[OPTIONS] RUN [MESSAGE]",
     .summary = "start a new run that shares the history of another",
     .more = RUN_IS
-    ". It does not change\n"
-    "and may be active. MESSAGE is the next user message. CALL is a call or an "
-    "action\n"
-    "that is open at SEQ; without --at the fork starts just before its end. "
-    "Settings\n"
-    "default to those of RUN. If RUN was imported, only its history is used: "
-    "give the\n"
+    ". It does not change and may be\n"
+    "active. MESSAGE is the next user message. CALL is a call or an action "
+    "that is\n"
+    "open at SEQ; without --at the fork starts just before its end. Settings "
+    "default\n"
+    "to those of RUN. If RUN was imported, only its history is used: give the\n"
     "settings as for 'wend run'. The exit status is that of the new run.\n",
     .args_min = 1,
     .args_max = ARGS_ANY,

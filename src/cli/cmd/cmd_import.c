@@ -109,10 +109,10 @@ const struct command command_import = {
     .args = "[OPTIONS] FILE",
     .summary = "import exported runs into the store",
     .more = "FILE comes from 'wend export'; - is standard input. The whole "
-            "file is checked before\n"
-            "anything is stored. A run that already exists must be identical, "
-            "or the file is\n"
-            "rejected. Repeat an interrupted import to complete it.\n",
+            "file is checked\n"
+            "before anything is stored. A run that already exists must be "
+            "identical, or the\n"
+            "file is rejected. Repeat an interrupted import to complete it.\n",
     .args_min = 1,
     .args_max = 1,
     .expected = "one file, or - for standard input",

@@ -126,9 +126,10 @@ const struct command command_log = {
     .summary = "show the events of a run",
     .more = RUN_IS ".\n"
                    "Each line shows the time since the start, the sequence "
-                   "number, the turn, the type and\n"
-                   "a summary. With --follow, the exit status is 1 if the "
-                   "owner of the run dies.\n",
+                   "number, the turn, the\n"
+                   "type and a summary. With --follow, the exit status is 1 if "
+                   "the owner of the run\n"
+                   "dies.\n",
     TAKES_A_RUN,
     .opts = opts,
     .only_reads = true,

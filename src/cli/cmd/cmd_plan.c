@@ -22,9 +22,9 @@ static const struct opt opts[] = {
              "override an input of the file; may be repeated"),
     ROW_WORD(format, "format", "text|json|dot|svg|html", formats,
              "output format of show"),
-    ROW_JSON("show: same as --format json; run: events as JSON lines"),
+    ROW_JSON("show: as --format json; run: events as JSON lines"),
     ROW_TOOLS("file with a tool that the plan may use"),
-    ROW_MCP("run: MCP server: NAME=COMMAND or NAME=URL"),
+    ROW_MCP("run: MCP server NAME=COMMAND or NAME=URL"),
     ROW_AGENT("run: agent with the rules and tools to use"),
     ROW_MODEL("model: provider:model or script:FILE"),
     ROW_BASE_URL("run: "),
@@ -199,12 +199,12 @@ const struct command command_plan = {
     .args = "show|run [OPTIONS] FILE",
     .summary = "show a plan, or run it",
     .more = "show validates the plan and draws its graph without running "
-            "anything. run executes\n"
-            "it; every known tool can be a target, and approval works as for "
-            "'wend run'. The\n"
-            "outputs of the plan go to standard output. FILE - is standard "
-            "input. See\n"
-            "wend-plan(5) for the format.\n",
+            "anything. run\n"
+            "executes it; every known tool can be a target, and approval works "
+            "as for 'wend\n"
+            "run'. The outputs of the plan go to standard output. FILE - is "
+            "standard input.\n"
+            "See wend-plan(5) for the format.\n",
     .args_max = ARGS_ANY,
     .opts = opts,
     .takes_agent = true,

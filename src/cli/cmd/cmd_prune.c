@@ -9,7 +9,7 @@
 
 static const struct opt opts[] = {
     ROW_TIME(older_ms, "older-than",
-             "remove runs that ended longer ago than this, e.g. 30d"),
+             "remove runs that ended longer ago, such as 30d"),
     ROW_FLAG(dry_run, "dry-run", "only count the runs"),
     ROW_JSON("print one JSON object"),
     ROW_QUIET("print nothing on success"),
@@ -66,8 +66,8 @@ const struct command command_prune = {
     .args = "--older-than DUR [OPTIONS]",
     .summary = "remove old runs from the store",
     .more = "Removes only finished runs, with their deltas and the blobs that "
-            "no other run refers\n"
-            "to. Active runs are not blocked.\n",
+            "no other run\n"
+            "refers to. Active runs are not blocked.\n",
     .opts = opts,
     .run = run,
 };

@@ -86,8 +86,8 @@ const struct command command_replay = {
     .summary = "replay a run as it happened",
     .more = RUN_IS ".\n"
                    "No model is called and no tool runs, except after SEQ with "
-                   "--live. The exit status\n"
-                   "is that of the run.\n",
+                   "--live. The exit\n"
+                   "status is that of the run.\n",
     TAKES_A_RUN,
     .opts = opts,
     .only_reads = true,

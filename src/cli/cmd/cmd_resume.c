@@ -140,18 +140,19 @@ const struct command command_resume = {
     .name = "resume",
     .args = "[OPTIONS] [RUN]",
     .summary = "resume an interrupted run, or all of them",
-    .more = RUN_IS
-    ". Without RUN, all\n"
-    "interrupted runs are resumed concurrently, except those that are paused "
-    "or imported;\n"
-    "damaged runs are reported and skipped.\n"
-    "Recorded work is not repeated. Calls that were active run again if their "
-    "class is\n"
-    "read or idempotent; the outcome of other calls is unknown, and the model "
-    "is told so.\n"
-    "Options override the settings in the log. The log of an imported run is "
-    "not used for\n"
-    "settings, so they must be given. The exit status is that of the run.\n",
+    .more = RUN_IS ". Without RUN, all interrupted\n"
+                   "runs are resumed concurrently, except those that are "
+                   "paused or imported; damaged\n"
+                   "runs are reported and skipped.\n"
+                   "Recorded work is not repeated. Calls that were active run "
+                   "again if their class\n"
+                   "is read or idempotent; the outcome of other calls is "
+                   "unknown, and the model is\n"
+                   "told so. Options override the settings in the log. The log "
+                   "of an imported run is\n"
+                   "not used for settings, so they must be given. The exit "
+                   "status is that of the\n"
+                   "run.\n",
     .args_max = 1,
     .expected = "at most one run",
     .opts = opts,

@@ -155,10 +155,11 @@ const struct command command_rm = {
     .name = "rm",
     .args = "[OPTIONS] RUN",
     .summary = "remove one run from the store",
-    .more = RUN_IS ".\n"
-                   "Runs that it started are removed, too. A run that is "
-                   "active in a process is refused;\n"
-                   "so is a run with forks unless --with-forks is given.\n",
+    .more = RUN_IS
+    ".\n"
+    "Runs that it started are removed, too. A run that is active in a process "
+    "is\n"
+    "refused; so is a run with forks unless --with-forks is given.\n",
     TAKES_A_RUN,
     .opts = opts,
     .run = run,

@@ -41,7 +41,7 @@ static const struct opt opts[] = {
              "answer from recorded responses; no network, no key"),
     ROW_TOOL("tool to offer; may be repeated"),
     ROW_TOOLS("file that defines a tool to offer; may be repeated"),
-    ROW_MCP("MCP server: NAME=COMMAND or NAME=URL; may be repeated"),
+    ROW_MCP("MCP server NAME=COMMAND or NAME=URL; may be repeated"),
     ROW_TEXT(plan, "plan", "GOAL",
              "let the model write a plan for GOAL, and run it"),
     ROW_TEXT(instructions, "instructions", "TEXT",
@@ -116,10 +116,10 @@ static int first_run(void)
         "'model: NAME' in ~/.config/wend/config.yaml.\n"
         "\n"
         "The models of a provider are PROVIDER:NAME, such as openai:NAME; "
-        "'wend "
-        "models' lists\n"
-        "the providers and their keys. Use --base-url for a server of your "
-        "own.\n"
+        "'wend\n"
+        "models' lists the providers and their keys. Use --base-url for a "
+        "server\n"
+        "of your own.\n"
         "\n"
         "A script replaces a model and needs no network. This works right "
         "now:\n"

@@ -223,8 +223,8 @@ const struct command command_runs = {
     .args = "[OPTIONS]",
     .summary = "list runs, newest first",
     .more = "The status of a run whose process died is interrupted. Imported "
-            "runs, their forks and\n"
-            "their children are marked.\n",
+            "runs, their\n"
+            "forks and their children are marked.\n",
     .opts = opts,
     .only_reads = true,
     .run = run,

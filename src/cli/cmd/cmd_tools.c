@@ -13,7 +13,7 @@ enum { TOOLS_LISTED_MAX = 64 };
 
 static const struct opt opts[] = {
     ROW_JSON("print one JSON object per tool, with its schema"),
-    ROW_MCP("MCP server: NAME=COMMAND or NAME=URL; may be repeated"),
+    ROW_MCP("MCP server NAME=COMMAND or NAME=URL; may be repeated"),
     ROW_FLAG(accept, "accept", "accept the server's current tool definitions"),
     ROW_SANDBOX("sandbox for servers that are programs"),
     ROWS_TLS,
@@ -200,9 +200,10 @@ const struct command command_tools = {
     .name = "tools",
     .args = "[OPTIONS] [NAME]",
     .summary = "list the tools that can be offered to a model",
-    .more = "The class says whether a call can be repeated: read changes "
-            "nothing, idempotent has\n"
-            "the same effect when repeated, unsafe may take effect twice.\n",
+    .more =
+        "The class says whether a call can be repeated: read changes nothing, "
+        "idempotent\n"
+        "has the same effect when repeated, unsafe may take effect twice.\n",
     .args_max = 1,
     .opts = opts,
     .no_config = true,

@@ -195,13 +195,14 @@ const struct command command_trust = {
     .name = "trust",
     .args = "[OPTIONS] [FILE]",
     .summary = "accept a project's manifest, or a store from elsewhere",
-    .more = "./wend.yaml is used only after it was accepted, together with the "
-            "files that it and\n"
-            "its commands name; any change to one of them revokes the "
-            "acceptance. Read them first.\n"
-            "FILE may also be a store: runs in a store that was created "
-            "elsewhere cannot choose\n"
-            "programs, keys or policy until the store is accepted.\n",
+    .more =
+        "./wend.yaml is used only after it was accepted, together with the "
+        "files that it\n"
+        "and its commands name; any change to one of them revokes the "
+        "acceptance. Read\n"
+        "them first. FILE may also be a store: runs in a store that was "
+        "created elsewhere\n"
+        "cannot choose programs, keys or policy until the store is accepted.\n",
     .args_max = 1,
     .opts = opts,
     .no_config = true,

@@ -96,8 +96,8 @@ const struct command command_view = {
     .summary = "show a run as a timeline: turns, calls, tokens, cost",
     .more = RUN_IS ".\n"
                    "html is one self-contained file of at most 5 MB. Texts "
-                   "that do not fit are truncated,\n"
-                   "with the command that prints them in full.\n",
+                   "that do not fit are\n"
+                   "truncated, with the command that prints them in full.\n",
     TAKES_A_RUN,
     .opts = opts,
     .only_reads = true,
