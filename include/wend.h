@@ -370,8 +370,8 @@ WEND_API wend_status wend_run_start(wend_agent *agent, wend_str prompt,
 /* Resumes an unfinished run that no process owns, after its last kept event:
  * its process died or freed it. `id` is a full run id. Config, limits and
  * history come from the log. The agent supplies models and tools: tools are
- * called by name, and a call of a tool that the agent lacks fails. Of the
- * options, hook, filter, take and limits apply. Only time during which a
+ * called by name, and a call of a tool that the agent lacks fails. Only hook,
+ * filter, take and limits of the options apply. Only time during which a
  * process owned the run counts towards its time limit. The first event is
  * run_resume; like a new run, it makes progress only while the runtime is
  * pumped. WEND_E_BUSY: another process, or another runtime of this one, owns

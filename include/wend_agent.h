@@ -374,15 +374,15 @@ typedef struct wend_manifest {
     const char *const *skills, *const *unserved; /* keys without effect */
     size_t skills_count, unserved_count;
     bool network_off; /* nothing in it may use the network */
-    /* Of the outermost: all bytes of all files, in the order they are named.
-     * One changed byte gives another sum. */
+    /* The sum of the outermost manifest covers all bytes of all files, in the
+     * order they are named: one changed byte gives another sum. */
     const char *sum;
     const wend_manifest_file *files;
     size_t files_count;
     const wend_manifest_gap *gaps;
     size_t gaps_count;
-    /* Of a plan: `commands` and `relics` are those that its actions name,
-     * `agents` the agents and plans. */
+    /* If it is a plan, `commands` and `relics` are those that its actions
+     * name, and `agents` the agents and plans. */
     wend_plan *plan;    /* lent; NULL: not a plan */
     const char *target; /* what the actions of the outer plan call this agent
                            or plan; else NULL */
