@@ -1,7 +1,7 @@
 /*
  * limits.h - every limit has a name, here.
  *
- * Each is tested at one below, at and one above it.
+ * Tests of a limit use its name: one below, at and one above it.
  */
 #ifndef BASE_LIMITS_H
 #define BASE_LIMITS_H

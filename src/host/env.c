@@ -1,5 +1,5 @@
 /*
- * env.c - the real clock, the real dice, the real world.
+ * env.c - the real environment: clock, randomness, loop, network, programs.
  */
 #include "host/env.h"
 

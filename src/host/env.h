@@ -1,6 +1,6 @@
 /*
- * env.h - time, chance, waiting, the network and programs come in from
- * outside, through one vtable.
+ * env.h - time, randomness, the loop, the network and programs, behind one
+ * vtable.
  *
  * The real one asks the operating system; a simulated one follows a seed.
  * What is made here carries its own operations (loop.h, threads.h, fetch.h,

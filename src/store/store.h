@@ -1,10 +1,10 @@
 /*
  * store.h - where runs are kept: one vtable for all engines.
  *
- * A batch is what one step of one run adds: all of it or nothing. append
- * hands it to the engine and returns; `done` is called once when it is safe
- * on stable storage or has failed. After one WEND_E_STORE an engine accepts
- * nothing more: a failed commit is never tried again.
+ * A batch is what the steps of one run add in one pass of the loop: all of it
+ * or nothing. append hands it to the engine and returns; `done` is called once
+ * when it is safe on stable storage or has failed. After one WEND_E_STORE an
+ * engine accepts nothing more: a failed commit is never tried again.
  */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H

@@ -1,8 +1,8 @@
 /*
- * unserved.c - tools that have their place, and say that this is all.
+ * unserved.c - built-in tools that this version does not implement.
  *
- * Models and manifests may name them already: what is missing is told as a
- * failed call, not as an unknown tool.
+ * Models and manifests may name them already: a call fails with a message
+ * instead of as an unknown tool.
  */
 #include "tools/tools.h"
 

@@ -2,7 +2,7 @@
  * config.h - what an agent is, as recorded in run_start.config.
  *
  * The only source is the JSON text in the log: a live run parses the same
- * bytes that a replay does.
+ * bytes that a resume does.
  */
 #ifndef CORE_CONFIG_H
 #define CORE_CONFIG_H

@@ -406,8 +406,8 @@ static const struct model_use *next_model(const struct turn *t,
                            : fallback_model(t, turn_tokens(t));
 }
 
-/* Doubling from RETRY_BASE_MS, less up to a quarter. The jitter comes from
- * the run's id, so that many runs spread and a replay does not differ. */
+/* Doubling from RETRY_BASE_MS, less up to a quarter. The jitter comes from the
+ * run's id and the ask: many runs spread, and no randomness is needed. */
 static int64_t retry_delay(const struct turn *t, int64_t wish_ms)
 {
     int64_t delay = RETRY_BASE_MS;

@@ -1,10 +1,10 @@
 /*
  * laws.c - what must hold of the events of every run.
  *
- * Written from what EVENTS promise, without the core's turn: a check must not
- * use the code that it checks. What is open is a list of spans; ids are kept
- * as hashes. A log is checked as a whole, across all processes that wrote it:
- * what a crash cut off has an end of its own before it starts again.
+ * Written from what wend-events(7) promises, without the core's turn: a check
+ * must not use the code that it checks. What is open is a list of spans; ids
+ * are kept as hashes. A log is checked as a whole, across all processes that
+ * wrote it: what a crash cut off has an end of its own before it starts again.
  */
 #include <assert.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * http_driver.c - models of providers, asked over HTTP.
  *
  * Joins a transfer (bytes) to a codec (meaning) and the codec to the shell
- * (inputs). What a failure means is wire/failure's; whether to try again is
- * the core's.
+ * (inputs). wire/model/failure.c says what a failure means, the core whether to
+ * try again.
  */
 #include "lib/model/http.h"
 #include "lib/run/shell.h"

@@ -1,8 +1,8 @@
 /*
  * resume.c - resumes a run from its log.
  *
- * turn_apply folds the log, as in a replay; the agent adds only the driver and
- * the functions of its tools. Then the run is claimed; a resume that fails
+ * turn_apply folds the log, as in a live run; the agent adds only the driver
+ * and the functions of its tools. Then the run is claimed; a resume that fails
  * leaves the log and the list as they were.
  *
  * The log of an imported run is not trusted: it gives the history, and the

@@ -1,5 +1,9 @@
 /*
- * shell.h - the only place where the mind (core) meets the hands.
+ * shell.h - the only place where the core meets the world.
+ *
+ * shell_input takes an input to tt; shell_submit and shell_committed are the
+ * two ends of a batch's way through the store; a driver, a tool or an action
+ * answers by the other functions.
  */
 #ifndef LIB_SHELL_H
 #define LIB_SHELL_H
