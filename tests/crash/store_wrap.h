@@ -1,6 +1,6 @@
 /*
- * store_wrap.h - a store around the real one: a point before and after each
- * thing that is asked of it, and a control that breaks the promise.
+ * store_wrap.h - a store with a point before and after each append, claim and
+ * read, and a control that breaks the promise.
  *
  * The control says that a batch is safe before it is: it keeps the batch to
  * itself until the next one comes. So what follows from a batch happens
@@ -17,11 +17,11 @@
 #include "store/store.h"
 
 struct wrap {
-    struct wend_store base;
-    wend_store *real;
+    struct store_ops ops; /* first: those of the store lead here */
+    const struct store_ops *real;
+    wend_store *store;
     bool lies;
     struct store_batch *held; /* said to be safe, and not even sent */
-    struct store_ops ops;
 };
 
 /* What takes the place of the caller's `done`. */
@@ -30,9 +30,9 @@ struct told {
     void *ctx;
 };
 
-static wend_store *real_of(wend_store *s)
+static struct wrap *wrap_of(const wend_store *s)
 {
-    return ((struct wrap *)(void *)s)->real;
+    return (struct wrap *)(uintptr_t)s->ops;
 }
 
 static void on_wrap_done(struct store_batch *b, wend_status s)
@@ -98,7 +98,7 @@ static struct store_batch *copy_batch(const struct store_batch *b)
     c->packs = packs;
     c->blobs = blobs;
     c->birth = birth;
-    c->heard_count = 0; /* nobody asks anything of these runs */
+    c->heard_count = 0; /* these runs get no requests */
     c->next = NULL;
     return c;
 }
@@ -117,14 +117,14 @@ static void send_held(struct wrap *w)
     if (!b)
         return;
     b->done = on_late_done;
-    w->real->ops->append(w->real, b);
+    w->real->append(w->store, b);
 }
 
 /* ---- The vtable ---------------------------------------------------------- */
 
 static void wrap_append(wend_store *s, struct store_batch *b)
 {
-    struct wrap *w = (struct wrap *)(void *)s;
+    struct wrap *w = wrap_of(s);
     struct told *t;
 
     point();
@@ -139,7 +139,7 @@ static void wrap_append(wend_store *s, struct store_batch *b)
     *t = (struct told){b->done, b->ctx};
     b->done = on_wrap_done;
     b->ctx = t;
-    w->real->ops->append(w->real, b);
+    w->real->append(w->store, b);
     point();
 }
 
@@ -149,7 +149,7 @@ static wend_status wrap_claim(wend_store *s, wend_str run, int64_t known,
     wend_status st;
 
     point();
-    st = real_of(s)->ops->claim(real_of(s), run, known, epoch, seq, err);
+    st = wrap_of(s)->real->claim(s, run, known, epoch, seq, err);
     point();
     return st;
 }
@@ -161,68 +161,18 @@ static wend_status wrap_read(wend_store *s, wend_str run,
     wend_status st;
 
     point();
-    st = real_of(s)->ops->read(real_of(s), run, from, max, fn, ctx, err);
+    st = wrap_of(s)->real->read(s, run, from, max, fn, ctx, err);
     point();
     return st;
 }
 
-static wend_status wrap_list(wend_store *s, const wend_list_options *o,
-                             struct arena *a, wend_run_info **rows,
-                             size_t *count, wend_error *err)
-{
-    return real_of(s)->ops->list(real_of(s), o, a, rows, count, err);
-}
-
-static wend_status wrap_blob(wend_store *s, wend_str hash, struct buf *out,
-                             wend_error *err)
-{
-    return real_of(s)->ops->blob(real_of(s), hash, out, err);
-}
-
-static void wrap_keep(wend_store *s, const struct store_fact *fact,
-                      store_kept_fn done, void *ctx)
-{
-    real_of(s)->ops->keep(real_of(s), fact, done, ctx);
-}
-
-static wend_status wrap_facts(wend_store *s, wend_str space, wend_str key,
-                              int64_t now_us, store_fact_fn fn, void *ctx,
-                              wend_error *err)
-{
-    return real_of(s)->ops->facts(real_of(s), space, key, now_us, fn, ctx, err);
-}
-
-static wend_status wrap_take(wend_store *s, store_request_fn fn, void *ctx,
-                             wend_error *err)
-{
-    return real_of(s)->ops->take(real_of(s), fn, ctx, err);
-}
-
-static wend_status wrap_waiting(wend_store *s, wend_str run, struct arena *a,
-                                struct store_request **out, size_t *count,
-                                wend_error *err)
-{
-    return real_of(s)->ops->waiting(real_of(s), run, a, out, count, err);
-}
-
-static wend_status wrap_state(wend_store *s, wend_str run,
-                              struct store_state *out, wend_error *err)
-{
-    return real_of(s)->ops->state(real_of(s), run, out, err);
-}
-
-static wend_status wrap_failure(wend_store *s, wend_error *err)
-{
-    return real_of(s)->ops->failure(real_of(s), err);
-}
-
 static void wrap_free(wend_store *s)
 {
-    struct wrap *w = (struct wrap *)(void *)s;
+    struct wrap *w = wrap_of(s);
 
     send_held(w);
     point();
-    w->real->ops->free(w->real);
+    w->real->free(s);
     point();
     free(w);
 }
@@ -231,26 +181,19 @@ static wend_store *wrap_open(const char *path, bool lies)
 {
     struct wrap *w = calloc(1, sizeof *w);
 
-    w->lies = lies;
-    store_init(&w->base, &w->ops);
-    if (wend_store_open(path, &w->real, NULL) != WEND_OK) {
+    if (wend_store_open(path, &w->store, NULL) != WEND_OK) {
         free(w);
         return NULL;
     }
-    w->base.mem = w->real->mem;
+    w->lies = lies;
+    w->real = w->store->ops;
+    w->ops = *w->real;
     w->ops.append = wrap_append;
     w->ops.claim = wrap_claim;
     w->ops.read = wrap_read;
-    w->ops.list = wrap_list;
-    w->ops.blob = wrap_blob;
-    w->ops.state = wrap_state;
-    w->ops.take = wrap_take;
-    w->ops.waiting = wrap_waiting;
-    w->ops.keep = wrap_keep;
-    w->ops.facts = wrap_facts;
-    w->ops.failure = wrap_failure;
     w->ops.free = wrap_free;
-    return &w->base;
+    w->store->ops = &w->ops;
+    return w->store;
 }
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * seeds.c - many seeds, the same for every simulator.
  */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -18,6 +19,39 @@ static const char *program; /* as it was started */
 
 /* ---- One seed ------------------------------------------------------------ */
 
+void seed_begin(struct sim_head *h, uint64_t seed, const struct how *how,
+                struct counters *ignored)
+{
+    h->seed = seed;
+    h->bug = how->bug;
+    h->trace = how->trace;
+    h->counters = how->counters ? how->counters : ignored;
+}
+
+void law_broken(struct sim_head *h, const char *law, const char *fmt, ...)
+{
+    struct broken *b = &h->broken[h->broken_count];
+    va_list ap;
+
+    for (uint32_t i = 0; i < h->broken_count; i++)
+        if (!strcmp(h->broken[i].law, law))
+            return;
+    if (h->broken_count == BROKEN_MAX)
+        return;
+    h->broken_count++;
+    b->law = law;
+    va_start(ap, fmt);
+    vsnprintf(b->why, sizeof b->why, fmt, ap);
+    va_end(ap);
+    if (h->trace)
+        fprintf(h->trace, "     BROKEN: %s: %s\n", law, b->why);
+}
+
+static const struct broken *broken_at(const struct sim *s, uint32_t i)
+{
+    return &((const struct sim_head *)(const void *)s)->broken[i];
+}
+
 /* The laws that a seed breaks, its history, and how to see it again. */
 static void seed_show(struct sim *s, uint64_t seed, struct how how)
 {
@@ -29,7 +63,7 @@ static void seed_show(struct sim *s, uint64_t seed, struct how how)
     count = seed_run(s, seed, &how);
     for (uint32_t i = 0; i < count; i++)
         printf("# BROKEN in step %" PRId64 ": %s: %s\n", seed_steps(s),
-               broken_law(s, i), broken_why(s, i));
+               broken_at(s, i)->law, broken_at(s, i)->why);
     printf("# seed %" PRIu64 "; again: %s --seed %" PRIu64 "%s%s%s -v\n", seed,
            program, seed, modes[how.mode], how.bug ? " --bug " : "",
            how.bug ? bug_name(how.bug) : "");
@@ -84,7 +118,7 @@ static void check_old(struct sim *s)
 static bool has_broken(const struct sim *s, uint32_t count, const char *law)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (!strcmp(broken_law(s, i), law))
+        if (!strcmp(broken_at(s, i)->law, law))
             return true;
     return false;
 }
@@ -101,8 +135,8 @@ static void check_bug(struct sim *s, const struct bug *bug)
         tap_ok(true, "bug %s breaks '%s'", bug_name(bug), bug_law(bug));
         printf("# seed %" PRIu64 " step %" PRId64, seed, seed_steps(s));
         for (uint32_t i = 0; i < count; i++)
-            if (strcmp(broken_law(s, i), bug_law(bug)) != 0)
-                printf(", and '%s'", broken_law(s, i));
+            if (strcmp(broken_at(s, i)->law, bug_law(bug)) != 0)
+                printf(", and '%s'", broken_at(s, i)->law);
         printf("\n");
         return;
     }

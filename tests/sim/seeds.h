@@ -10,9 +10,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "fault.h"
 #include "options.h"
 
-enum { REACHED_MAX = 120 };
+enum {
+    REACHED_MAX = 120,
+    BROKEN_MAX = 12, /* laws broken by one seed */
+    WHY_BYTES = 400,
+};
 
 struct sim;
 struct bug;
@@ -31,6 +36,22 @@ struct how {
     struct counters *counters; /* NULL: not counted */
 };
 
+struct broken {
+    const char *law;
+    char why[WHY_BYTES];
+};
+
+/* The first member of every struct sim. */
+struct sim_head {
+    uint64_t seed;
+    const struct bug *bug;
+    FILE *trace; /* NULL: silent */
+    struct counters *counters;
+    struct fault fault;
+    struct broken broken[BROKEN_MAX];
+    uint32_t broken_count;
+};
+
 /* ---- From the simulator -------------------------------------------------- */
 
 extern const uint64_t seeds_per_bug; /* a bug must be caught within these */
@@ -39,8 +60,6 @@ extern const uint64_t old_seeds[];   /* 0 ends them */
 /* Returns how many laws the seed breaks. */
 uint32_t seed_run(struct sim *s, uint64_t seed, const struct how *how);
 int64_t seed_steps(const struct sim *s);
-const char *broken_law(const struct sim *s, uint32_t i);
-const char *broken_why(const struct sim *s, uint32_t i);
 /* NULL behind the last bug. */
 const struct bug *bug_at(size_t i);
 const char *bug_name(const struct bug *bug);
@@ -53,6 +72,12 @@ void print_sums(const struct counters *c, double seconds);
 
 /* ---- For the simulator --------------------------------------------------- */
 
+/* Fills h, which is zero; counts into `ignored` if nothing is counted. */
+void seed_begin(struct sim_head *h, uint64_t seed, const struct how *how,
+                struct counters *ignored);
+/* The first violation of each law is kept. */
+__attribute__((format(printf, 3, 4))) void
+law_broken(struct sim_head *h, const char *law, const char *fmt, ...);
 /* Without arguments: every planted bug must be caught, seeds must repeat,
  * then new ones for a few seconds. Prints TAP. */
 int seeds_main(struct sim *s, struct counters *c, int argc, char **argv);

@@ -49,10 +49,11 @@ const uint64_t seeds_per_bug = 4000;
 /* Bugs say for themselves what they are about. */
 static void make_kind(struct sim *s)
 {
-    struct chance c = {.state = ~s->seed};
+    struct chance c = {.state = ~s->head.seed};
 
-    s->planned = s->bug ? s->bug->planned : s->seed % PLAN_EVERY == 3;
-    if (s->bug ? s->bug->forks : chance_of(&c, 300))
+    s->planned =
+        s->head.bug ? s->head.bug->planned : s->head.seed % PLAN_EVERY == 3;
+    if (s->head.bug ? s->head.bug->forks : chance_of(&c, 300))
         s->mood.fork = 10 + chance_below(&c, 100);
 }
 
@@ -61,11 +62,9 @@ static void sim_begin(struct sim *s, uint64_t seed, const struct how *how)
     static struct counters ignored;
 
     memset(s, 0, sizeof *s);
-    s->seed = s->chance.state = seed;
-    s->bug = how->bug;
-    s->trace = how->trace;
-    s->counters = how->counters ? how->counters : &ignored;
-    s->mem = fault_mem(&s->fault);
+    seed_begin(&s->head, seed, how, &ignored);
+    s->chance.state = seed;
+    s->mem = fault_mem(&s->head.fault);
     s->keep_arena.mem = s->scratch.mem = s->world.mem = &s->mem;
     s->fold_arena.mem = s->state.mem = s->parent_state.mem = &s->mem;
     s->now_us = 1763171411123456;
@@ -95,8 +94,9 @@ static void sim_end(struct sim *s)
     arena_free(&s->scratch);
     arena_free(&s->world);
     arena_free(&s->fold_arena);
-    if (s->fault.live)
-        broken(s, "nothing leaks", "%lld blocks", (long long)s->fault.live);
+    if (s->head.fault.live)
+        broken(s, "nothing leaks", "%lld blocks",
+               (long long)s->head.fault.live);
     if (!s->probe)
         free(s->leaked);
 }
@@ -126,11 +126,11 @@ static void probe_cancel(struct sim *s)
 
     if (!s->book.run_open || s->book.run_over)
         return;
-    s->counters->probes++;
+    s->head.counters->probes++;
     memcpy(&p, s, sizeof p);
     memset(&p.log, 0, sizeof p.log);
-    memset(&p.fault, 0, sizeof p.fault);
-    p.mem = fault_mem(&p.fault);
+    memset(&p.head.fault, 0, sizeof p.head.fault);
+    p.mem = fault_mem(&p.head.fault);
     p.keep_arena = p.scratch = p.world = p.fold_arena =
         (struct arena){.mem = &p.mem};
     p.keep.arena = &p.keep_arena;
@@ -139,16 +139,16 @@ static void probe_cancel(struct sim *s)
     turn_write(&p.state, &p.turn);
     p.probe = p.draining = true;
     p.mood = (struct mood){0};
-    p.trace = NULL;
+    p.head.trace = NULL;
     deliver(&p, &in);
-    while (!p.book.run_over && !p.broken_count && used++ < most)
+    while (!p.book.run_over && !p.head.broken_count && used++ < most)
         if (stop_next(&p, &in))
             deliver(&p, &in);
     if (!p.book.run_over)
         broken(&p, "cancel ends the run", "not within %u inputs", most);
-    for (uint32_t i = 0; i < p.broken_count; i++)
-        broken(s, p.broken[i].law, "canceled after this step: %.300s",
-               p.broken[i].why);
+    for (uint32_t i = 0; i < p.head.broken_count; i++)
+        broken(s, p.head.broken[i].law, "canceled after this step: %.300s",
+               p.head.broken[i].why);
     s->chance = p.chance;
     sim_end(&p);
 }
@@ -166,7 +166,7 @@ static void step_on(struct sim *s)
         return;
     deliver(s, &in);
     s->past[s->past_count++ % PAST_MAX] = in;
-    if (s->broken_count)
+    if (s->head.broken_count)
         return;
     if (s->steps % REFOLD_EVERY == 0)
         refold(s);
@@ -180,23 +180,23 @@ static void sim_run(struct sim *s, enum mode mode)
     uint32_t chaos =
         mode == MODE_SAFETY ? PATIENCE : chance_below(&s->chance, STEPS_MAX);
 
-    for (uint32_t i = 0; i < chaos && !s->book.run_over && !s->broken_count;
-         i++)
+    for (uint32_t i = 0;
+         i < chaos && !s->book.run_over && !s->head.broken_count; i++)
         step_on(s);
     s->draining = true;
     for (uint32_t i = 0; i < PATIENCE && !s->book.run_over &&
-                         !s->broken_count && mode != MODE_SAFETY;
+                         !s->head.broken_count && mode != MODE_SAFETY;
          i++)
         step_on(s);
-    if (!s->book.run_over && !s->broken_count && mode != MODE_SAFETY)
+    if (!s->book.run_over && !s->head.broken_count && mode != MODE_SAFETY)
         broken(s, "an answering world ends the run", "not in %d inputs",
                PATIENCE);
-    for (uint32_t i = 0; i < 6 && !s->broken_count; i++) {
+    for (uint32_t i = 0; i < 6 && !s->head.broken_count; i++) {
         uint32_t n = s->past_count < PAST_MAX ? s->past_count : PAST_MAX;
 
         deliver(s, &s->past[chance_below(&s->chance, n)]);
     }
-    if (!s->broken_count)
+    if (!s->head.broken_count)
         refold(s);
 }
 
@@ -205,7 +205,7 @@ uint32_t seed_run(struct sim *s, uint64_t seed, const struct how *how)
     sim_begin(s, seed, how);
     sim_run(s, how->mode);
     sim_end(s);
-    return s->broken_count;
+    return s->head.broken_count;
 }
 
 /* ---- Many seeds ---------------------------------------------------------- */
@@ -213,16 +213,6 @@ uint32_t seed_run(struct sim *s, uint64_t seed, const struct how *how)
 int64_t seed_steps(const struct sim *s)
 {
     return s->steps;
-}
-
-const char *broken_law(const struct sim *s, uint32_t i)
-{
-    return s->broken[i].law;
-}
-
-const char *broken_why(const struct sim *s, uint32_t i)
-{
-    return s->broken[i].why;
 }
 
 const struct bug *bug_at(size_t i)

@@ -56,7 +56,7 @@ static void make_mood(struct sim *s, enum mode mode)
     m->runs = 1;
     m->steps = 100;
     if (m->calm) {
-        s->counters->calm++;
+        s->head.counters->calm++;
         return;
     }
     m->flood = chance_of(&s->chance, 4);
@@ -105,7 +105,7 @@ static void make_mood(struct sim *s, enum mode mode)
 /* From other dice, so that a seed without them is what it was before. */
 static void make_far(struct sim *s)
 {
-    struct chance c = {.state = ~s->seed};
+    struct chance c = {.state = ~s->head.seed};
     struct mood *m = &s->mood;
 
     if (m->calm || m->flood)
@@ -124,11 +124,9 @@ static bool sim_begin(struct sim *s, uint64_t seed, const struct how *how)
     static struct counters ignored;
 
     memset(s, 0, sizeof *s);
-    s->seed = s->chance.state = seed;
+    seed_begin(&s->head, seed, how, &ignored);
+    s->chance.state = seed;
     s->afar.state = seed * 3 + 1;
-    s->bug = how->bug;
-    s->trace = how->trace;
-    s->counters = how->counters ? how->counters : &ignored;
     world_init(&s->world, seed, on_stuck);
     s->world.env.wall_us = env_wall;
     s->world.env.clock_us = env_clock;
@@ -168,13 +166,13 @@ static void pump(struct sim *s)
     bool told = s->store.told, was_down = s->down;
     wend_status st;
 
-    if (s->bug && s->bug->before)
-        s->bug->before(s);
+    if (s->head.bug && s->head.bug->before)
+        s->head.bug->before(s);
     s->in_pump = true;
     st = wend_runtime_pump(s->rt);
     s->in_pump = false;
-    if (s->bug && s->bug->after)
-        s->bug->after(s);
+    if (s->head.bug && s->head.bug->after)
+        s->head.bug->after(s);
     s->down |= st == WEND_E_STORE;
     if (told && st != WEND_E_STORE)
         broken(s, LAW_FAILED, "the store failed, pump says %s",
@@ -217,14 +215,14 @@ static bool advance(struct sim *s)
 static bool step(struct sim *s)
 {
     s->steps++;
-    s->counters->steps++;
+    s->head.counters->steps++;
     if (s->draining)
         act_kindly(s);
     else
         act(s);
     store_work(&s->store);
     pump(s);
-    for (uint32_t i = 0; i < s->readers_count && !s->broken_count; i++)
+    for (uint32_t i = 0; i < s->readers_count && !s->head.broken_count; i++)
         read_some(s, &s->readers[i], false);
     return advance(s);
 }
@@ -245,7 +243,7 @@ static bool all_over(const struct sim *s)
 /* One who ran out of memory may never come back. */
 static bool is_excused(const struct sim *s, const struct reader *r)
 {
-    return known_failed(s, r->of) || (s->fault.hit && !r->owner);
+    return known_failed(s, r->of) || (s->head.fault.hit && !r->owner);
 }
 
 /* Readers that are not at the end read on; none may wait for nothing. */
@@ -253,7 +251,7 @@ static bool all_read(struct sim *s)
 {
     bool all = true;
 
-    for (uint32_t i = 0; i < s->readers_count && !s->broken_count; i++) {
+    for (uint32_t i = 0; i < s->readers_count && !s->head.broken_count; i++) {
         struct reader *r = &s->readers[i];
 
         if (!r->handle || !r->of->end_acked || is_excused(s, r))
@@ -273,7 +271,7 @@ static void drain(struct sim *s)
     s->draining = true;
     if (s->mood.commit_ms_max > 20)
         s->mood.commit_ms_max = 20;
-    while (goes_on && !s->broken_count && s->world.clock_us < until_us &&
+    while (goes_on && !s->head.broken_count && s->world.clock_us < until_us &&
            steps++ < DRAIN_STEPS && !s->store.failed) {
         goes_on = step(s);
         over = all_over(s);
@@ -281,7 +279,7 @@ static void drain(struct sim *s)
             return;
         goes_on |= over && advance(s); /* a reader may wait now */
     }
-    if (s->broken_count || s->store.failed)
+    if (s->head.broken_count || s->store.failed)
         return;
     for (uint32_t i = 0; i < s->readers_count; i++)
         if (s->readers[i].handle && !s->readers[i].ended &&
@@ -303,18 +301,19 @@ static void check_commits(struct sim *s)
 
 static void sim_run(struct sim *s)
 {
-    for (uint32_t i = 0; i < s->mood.steps && !s->broken_count; i++)
+    for (uint32_t i = 0; i < s->mood.steps && !s->head.broken_count; i++)
         if (!step(s) && s->own_count == s->mood.runs)
             break;
-    if (s->broken_count || s->mood.abrupt)
+    if (s->head.broken_count || s->mood.abrupt)
         return;
     if (!s->store.failed)
         drain(s);
-    for (uint32_t i = 0; i < 20 && s->store.failed && !s->broken_count; i++)
+    for (uint32_t i = 0; i < 20 && s->store.failed && !s->head.broken_count;
+         i++)
         step(s);
     /* The store may fail again in a resume, but not once the world answers. */
     for (int i = 0; i < 2 && s->store.failed && !s->mood.flood; i++) {
-        if (s->broken_count)
+        if (s->head.broken_count)
             break;
         act_reboot(s);
         drain(s);
@@ -326,7 +325,7 @@ static void sim_run(struct sim *s)
 
 static void check_logs(struct sim *s)
 {
-    wend_runtime_options o = {.size = sizeof o, .store = &s->store.base};
+    wend_runtime_options o = {.size = sizeof o, .store = s->store.store};
     wend_runtime *rt = NULL;
 
     s->store.opened_anew = true;
@@ -340,10 +339,10 @@ static void check_logs(struct sim *s)
 
 static void sim_end(struct sim *s)
 {
-    s->fault.fail_at = 0;
-    s->counters->nomem += s->fault.hit;
-    if (s->bug && s->bug->leak)
-        s->leaked = fault_alloc(&s->fault, NULL, 1);
+    s->head.fault.fail_at = 0;
+    s->head.counters->nomem += s->head.fault.hit;
+    if (s->head.bug && s->head.bug->leak)
+        s->leaked = fault_alloc(&s->head.fault, NULL, 1);
     let_go_of_all(s);
     s->mood.fail_store = 0;
     while (s->store.first)
@@ -352,9 +351,9 @@ static void sim_end(struct sim *s)
     while (s->kept_count)
         answer_at(s, s->kept_count - 1);
     check_logs(s);
-    if (s->fault.live)
-        broken(s, LAW_LEAK, "%lld blocks", (long long)s->fault.live);
-    wend_store_free(&s->store.base);
+    if (s->head.fault.live)
+        broken(s, LAW_LEAK, "%lld blocks", (long long)s->head.fault.live);
+    wend_store_free(s->store.store);
     for (uint32_t i = 0; i < s->readers_count; i++)
         buf_free(&s->readers[i].seen);
     for (uint32_t i = 0; i < s->runs_count; i++) {
@@ -374,22 +373,12 @@ uint32_t seed_run(struct sim *s, uint64_t seed, const struct how *how)
         abort();
     sim_run(s);
     sim_end(s);
-    return s->broken_count;
+    return s->head.broken_count;
 }
 
 int64_t seed_steps(const struct sim *s)
 {
     return s->steps;
-}
-
-const char *broken_law(const struct sim *s, uint32_t i)
-{
-    return law_names[s->broken[i].law];
-}
-
-const char *broken_why(const struct sim *s, uint32_t i)
-{
-    return s->broken[i].why;
 }
 
 const struct bug *bug_at(size_t i)

@@ -73,7 +73,7 @@ static void say_result(struct sim *s)
             c = &s->book.calls[i];
     if (!c || !chance_of(&s->chance, 700))
         return;
-    s->counters->given++;
+    s->head.counters->given++;
     ev.u.call_end.call = str_of(c->id);
     ev.u.call_end.name = c->tool->name;
     ev.u.call_end.outcome = WEND_OUTCOME_OK;
@@ -126,7 +126,7 @@ void go_on_as_fork(struct sim *s)
     shared = at == s->log.lines_count;
     snprintf(parent, sizeof parent, "%s", s->run);
     trace(s, "     forked at %zu of %zu\n", at, s->log.lines_count);
-    s->counters->forks++;
+    s->head.counters->forks++;
     s->forks++;
     s->parent = s->turn;
     buf_clear(&s->parent_state);
@@ -151,6 +151,6 @@ void go_on_as_fork(struct sim *s)
     reopen_stream(s);
     in.epoch = ++s->epoch;
     s->reborn = true;
-    if (!s->broken_count)
+    if (!s->head.broken_count)
         deliver(s, &in);
 }

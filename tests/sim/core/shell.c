@@ -45,7 +45,7 @@ static void log_blobs(struct sim *s, const struct event_blobs *blobs)
         l->blobs[l->blobs_count] =
             (struct blob){.ptr = own_bytes(b->text), .len = b->text.len};
         memcpy(l->blobs[l->blobs_count++].hash, b->hash, sizeof b->hash);
-        s->counters->blobs++;
+        s->head.counters->blobs++;
     }
 }
 
@@ -117,8 +117,8 @@ bool read_line(struct sim *s, char *line, size_t len, struct arena *a,
 
     if (event_read((wend_str){line, len}, a, log_blob, &s->log, ev, &err) ==
         WEND_OK) {
-        if (s->bug && s->bug->misread)
-            s->bug->misread(s, ev);
+        if (s->head.bug && s->head.bug->misread)
+            s->head.bug->misread(s, ev);
         return true;
     }
     broken(s, "the codec keeps every byte", "%s: %.200s", err.message, line);
@@ -127,22 +127,22 @@ bool read_line(struct sim *s, char *line, size_t len, struct arena *a,
 
 static void count_event(struct sim *s, const wend_event *ev)
 {
-    s->counters->events[ev->type]++;
+    s->head.counters->events[ev->type]++;
     if (ev->type == WEND_RUN_END)
-        s->counters->outcomes[ev->u.run_end.outcome]++;
+        s->head.counters->outcomes[ev->u.run_end.outcome]++;
     if (ev->type == WEND_CALL_START && s->book.model_open)
-        s->counters->eager++;
-    s->counters->superseded +=
+        s->head.counters->eager++;
+    s->head.counters->superseded +=
         ev->type == WEND_MODEL_END &&
         ev->u.model_end.outcome == WEND_OUTCOME_SUPERSEDED;
-    s->counters->unknown += ev->type == WEND_CALL_END &&
-                            ev->u.call_end.outcome == WEND_OUTCOME_UNKNOWN;
-    s->counters->again +=
+    s->head.counters->unknown += ev->type == WEND_CALL_END &&
+                                 ev->u.call_end.outcome == WEND_OUTCOME_UNKNOWN;
+    s->head.counters->again +=
         ev->type == WEND_CALL_START && ev->u.call_start.attempt > 1;
-    s->counters->acts_unknown +=
+    s->head.counters->acts_unknown +=
         ev->type == WEND_ACTION_END &&
         ev->u.action_end.outcome == WEND_OUTCOME_UNKNOWN;
-    s->counters->acts_again +=
+    s->head.counters->acts_again +=
         ev->type == WEND_ACTION_START && ev->u.action_start.attempt > 1;
 }
 
@@ -175,8 +175,8 @@ void take_line(struct sim *s, const struct line *stored)
         count_event(s, &ev);
         book_add(&s->book, &ev);
         turn_apply(&s->folded, &ev, &s->fold_keep);
-        if (s->bug && s->bug->refold)
-            s->bug->refold(&s->folded);
+        if (s->head.bug && s->head.bug->refold)
+            s->head.bug->refold(&s->folded);
     }
     arena_free(&a);
     free(line);
@@ -234,8 +234,8 @@ bool reread(struct sim *s, const struct keep *k, struct turn *t)
         broken(s, "a state survives JSON", "%s", err.message);
         return false;
     }
-    if (s->bug && s->bug->reread)
-        s->bug->reread(t);
+    if (s->head.bug && s->head.bug->reread)
+        s->head.bug->reread(t);
     compare_state(s, t, "a state survives JSON");
     return true;
 }
@@ -257,16 +257,16 @@ static void decide(struct sim *s, const struct turn *from,
     struct turn given;
 
     memcpy(&s->bent, from, sizeof s->bent);
-    if (s->bug && s->bug->bend)
-        s->bug->bend(s, &s->bent, &heard);
+    if (s->head.bug && s->head.bug->bend)
+        s->head.bug->bend(s, &s->bent, &heard);
     memcpy(&given, &s->bent, sizeof given);
     step_begin(step, scratch, k);
     tt(&s->bent, &heard, step);
-    if (s->bug && s->bug->after)
-        s->bug->after(s, &s->bent, step);
+    if (s->head.bug && s->head.bug->after)
+        s->head.bug->after(s, &s->bent, step);
     if (memcmp(&given, &s->bent, sizeof given))
         broken(s, "tt never edits its argument", "the struct is not as it was");
-    if (s->bug && s->bug->bend)
+    if (s->head.bug && s->head.bug->bend)
         unbend(s, step);
 }
 
@@ -321,8 +321,8 @@ static void decide_nomem(struct sim *s, const struct input *in,
                                          << chance_below(&s->chance, 8);
     decide(s, &s->turn, in, &scratch, &keep, &step);
     if (scratch.failed || kept.failed) {
-        s->counters->discarded++;
-        if (s->bug && s->bug->keeps_half)
+        s->head.counters->discarded++;
+        if (s->head.bug && s->head.bug->keeps_half)
             s->turn.seq += (int64_t)step.events_count;
     } else {
         put_step(&b, &step);
@@ -342,10 +342,11 @@ static void decide_nomem_here(struct sim *s, const struct input *in)
 {
     struct step step;
 
-    s->fault.fail_at = s->fault.count + 1 + chance_below(&s->chance, 8);
+    s->head.fault.fail_at =
+        s->head.fault.count + 1 + chance_below(&s->chance, 8);
     decide(s, &s->turn, in, &s->scratch, &s->keep, &step);
-    s->counters->discarded += s->scratch.failed || s->keep_arena.failed;
-    s->fault.fail_at = 0;
+    s->head.counters->discarded += s->scratch.failed || s->keep_arena.failed;
+    s->head.fault.fail_at = 0;
     s->keep_arena.failed = false;
     arena_free(&s->scratch);
 }
@@ -366,8 +367,8 @@ static void decide_checked(struct sim *s, const struct input *in,
         broken(s, law, "the same input gave %.150s, then %.150s",
                apart.len ? apart.ptr : "nothing", b.len ? b.ptr : "nothing");
     compare_state(s, &s->turn, "tt never edits its argument");
-    if (s->bug && s->bug->spoil)
-        s->bug->spoil(s, step);
+    if (s->head.bug && s->head.bug->spoil)
+        s->head.bug->spoil(s, step);
     buf_free(&apart);
     buf_free(&b);
 }
@@ -563,9 +564,9 @@ void deliver(struct sim *s, const struct input *world)
     s->book.resumed = false;
     before = s->book;
     s->steps++;
-    s->counters->steps++;
-    (is_stale(&before, &in) ? s->counters->stale
-                            : s->counters->inputs)[in.kind]++;
+    s->head.counters->steps++;
+    (is_stale(&before, &in) ? s->head.counters->stale
+                            : s->head.counters->inputs)[in.kind]++;
     show_input(s, &in);
     decide_checked(s, &in, &step);
     log_step(s, &step);

@@ -108,7 +108,7 @@ void show_effects(struct sim *s, const struct step *step)
 {
     struct buf b = {.mem = &s->mem};
 
-    if (!s->trace)
+    if (!s->head.trace)
         return;
     for (const struct effect *fx = step->effects; fx; fx = fx->next) {
         buf_clear(&b);

@@ -1,5 +1,5 @@
 /*
- * sim.h - the state of one simulated run, and how a broken law is told.
+ * sim.h - the state of one simulated run.
  *
  * The simulated shell does what lib/run does, with nothing real in it: it
  * stores the events of a step, then performs the effects. Besides it keeps
@@ -12,23 +12,19 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "fault.h"
+#include "seeds.h"
 #include "state/state.h"
 #include "base/chance.h"
 #include "book.h"
 #include "core/turn/tt.h"
 
 enum {
-    OUT_MAX = 256,   /* effects that wait for an answer */
-    PAST_MAX = 24,   /* inputs that may come a second time */
-    BROKEN_MAX = 12, /* laws broken in one step */
-    WHY_BYTES = 400,
+    OUT_MAX = 256, /* effects that wait for an answer */
+    PAST_MAX = 24, /* inputs that may come a second time */
     CALLS_PER_MESSAGE = 8,
     SAYS_MAX = 24,   /* in a run, so that the book stays small */
     PATIENCE = 1500, /* inputs until an answering world must have ended */
 };
-
-struct bug;
 
 /* An effect that the world has yet to answer. */
 struct out {
@@ -67,11 +63,6 @@ struct log {
     size_t lines_count, lines_cap, blobs_count, blobs_cap;
 };
 
-struct broken {
-    const char *law;
-    char why[WHY_BYTES];
-};
-
 /* How unkind this world is, in permille of its inputs. */
 struct mood {
     uint32_t again, unknown, say, pause, cancel, stop, model_fail, call_fail;
@@ -88,14 +79,10 @@ struct counters {
 };
 
 struct sim {
-    uint64_t seed;
+    struct sim_head head; /* first */
     struct chance chance;
     struct mood mood;
-    const struct bug *bug;
-    FILE *trace; /* NULL: silent */
-    struct counters *counters;
 
-    struct fault fault;
     struct mem mem; /* through the fault */
     struct arena keep_arena, scratch, world;
     struct keep keep;
@@ -135,13 +122,9 @@ struct sim {
     struct plan bent_plan;
     uint32_t bends;
     void *leaked;
-
-    struct broken broken[BROKEN_MAX];
-    uint32_t broken_count;
 };
 
-__attribute__((format(printf, 3, 4))) void
-broken(struct sim *s, const char *law, const char *fmt, ...);
+#define broken(s, law, ...) law_broken(&(s)->head, law, __VA_ARGS__)
 __attribute__((format(printf, 2, 3))) void trace(struct sim *s, const char *fmt,
                                                  ...);
 

@@ -305,7 +305,7 @@ static bool people_next(struct sim *s, struct input *in)
 
     in->by = STR("user");
     /* Only some worlds have it, so that the others stay what they were. */
-    if (s->seed % 16 == 9 && chance_of(c, 100)) {
+    if (s->head.seed % 16 == 9 && chance_of(c, 100)) {
         s->trouble = (struct trouble){.code = STR("mcp_down"),
                                       .component = STR("mcp"),
                                       .message = some_text(s)};
@@ -351,7 +351,7 @@ bool next_input(struct sim *s, struct input *in)
         chance_of(c, s->mood.crash * (1 + 9 * book_busy(&s->book)))) {
         in->kind = IN_RESUME;
         in->epoch = ++s->epoch;
-        if (!s->bug && chance_of(c, 200)) /* a bug bends limits, too */
+        if (!s->head.bug && chance_of(c, 200)) /* a bug bends limits, too */
             in->limits = raise_limits(s);
         return true;
     }

@@ -51,7 +51,7 @@ void act_start(struct sim *s)
                                      &k->handle, NULL);
     s->starting = NULL;
     if (st != (s->down ? WEND_E_STORE : WEND_OK) &&
-        !(st == WEND_E_NOMEM && s->fault.hit))
+        !(st == WEND_E_NOMEM && s->head.fault.hit))
         broken(s, s->down ? LAW_FAILED : LAW_END, "start says %s",
                wend_status_name(st));
     if (st != WEND_OK) {
@@ -83,12 +83,13 @@ static void act_follow(struct sim *s)
     r->style = (enum style)chance_below(&s->chance, READ_LISTEN);
     o.speed = chance_of(&s->chance, 300) ? 5 : 0;
     if (wend_store_replay(s->rt, k->id, &o, &r->handle, NULL) != WEND_OK) {
-        if (!s->fault.hit && !s->store.failed) /* which s may not know yet */
+        if (!s->head.fault.hit &&
+            !s->store.failed) /* which s may not know yet */
             broken(s, LAW_LOG, "run %u cannot be followed", k->place);
         s->readers_count--;
         return;
     }
-    s->counters->followed++;
+    s->head.counters->followed++;
     trace(s, "run %u is followed, style %d, filter %llx, merge %u", k->place,
           (int)r->style, (unsigned long long)r->filter.types,
           r->filter.merge_count);
@@ -100,7 +101,7 @@ void check_told(struct sim *s, const struct known *k, const char *what,
                 wend_status st)
 {
     trace(s, "run %u %s: %s", k->place, what, wend_status_name(st));
-    if ((s->fault.hit && st == WEND_E_NOMEM) ||
+    if ((s->head.fault.hit && st == WEND_E_NOMEM) ||
         (k->stale_told && s->down && st == WEND_E_STORE))
         return;
     if (k->stale_told ? st != WEND_E_STALE : s->down && st != WEND_E_STORE)
@@ -139,11 +140,11 @@ static void act_cancel(struct sim *s)
 
     if (!k)
         return;
-    if (s->bug && s->bug->forget_cancel)
+    if (s->head.bug && s->head.bug->forget_cancel)
         atomic_store(&k->handle->cancel_posted, true);
     st = wend_run_cancel(k->handle);
     trace(s, "run %u cancel", k->place);
-    s->counters->canceled++;
+    s->head.counters->canceled++;
     if (st == WEND_E_STORE && s->store.failed)
         return; /* there is nothing left to cancel */
     k->cancel_sent = true;
@@ -157,7 +158,7 @@ static void act_storm(struct sim *s)
 {
     uint32_t count = 1 + chance_below(&s->chance, 20);
 
-    s->counters->storms++;
+    s->head.counters->storms++;
     for (uint32_t i = 0; i < count; i++)
         if (chance_of(&s->chance, 800)) {
             act_cancel(s);
@@ -176,7 +177,7 @@ static void answer_approval(struct sim *s, struct known *k, uint32_t i)
 
     if (!turn_call_waits(t, i))
         return;
-    s->counters->approvals++;
+    s->head.counters->approvals++;
     check_told(
         s, k, "approve",
         wend_run_approve(k->handle, id, chance_of(&s->chance, 700), NULL));
@@ -191,7 +192,7 @@ static void answer_approvals(struct sim *s, struct known *k)
     for (uint32_t i = 0; p->started && i < p->plan->count; i++) {
         if (!plan_action_waits(p, i))
             continue;
-        s->counters->approvals++;
+        s->head.counters->approvals++;
         check_told(s, k, "approve",
                    wend_run_approve(k->handle, p->plan->actions[i]->id,
                                     chance_of(&s->chance, 700), NULL));
@@ -211,8 +212,8 @@ static void answer_children(struct sim *s)
             json_put_str(&body, turn_call(&r->turn, i)->id);
             buf_fmt(&body, ",\"yes\":%s}",
                     chance_of(&s->chance, 700) ? "true" : "false");
-            s->store.inner->ops->post(s->store.inner, str_of(r->id), "approve",
-                                      buf_view(&body), NULL, NULL);
+            s->store.real->post(s->store.store, str_of(r->id), "approve",
+                                buf_view(&body), NULL, NULL);
             buf_free(&body);
         }
 }
@@ -262,7 +263,7 @@ void answer_at(struct sim *s, uint32_t i)
     bool late = wend_call_canceled(call);
 
     s->kept[i] = s->kept[--s->kept_count];
-    s->counters->late_answers += late;
+    s->head.counters->late_answers += late;
     trace(s, "a tool answers%s", late ? ", too late" : "");
     answer(s, call);
 }
@@ -294,7 +295,7 @@ static void act_free(struct sim *s)
 
     if (k) {
         free_run(s, k);
-        s->counters->freed++;
+        s->head.counters->freed++;
     }
 }
 
@@ -305,10 +306,10 @@ static void act_steal(struct sim *s)
 
     if (!k || !k->stored_seq || k->stolen || s->runs_count < 2)
         return;
-    if (s->store.inner->ops->claim(s->store.inner, str_of(k->id), STORE_SEQ_ANY,
-                                   &epoch, &seq, NULL) == WEND_OK) {
+    if (s->store.real->claim(s->store.store, str_of(k->id), STORE_SEQ_ANY,
+                             &epoch, &seq, NULL) == WEND_OK) {
         k->stolen = true;
-        s->counters->stolen++;
+        s->head.counters->stolen++;
         trace(s, "run %u is stolen", k->place);
     }
 }
@@ -334,7 +335,7 @@ static void take_up(struct sim *s, struct known *k)
           (long long)k->stored_seq, wend_status_name(st));
     k->left = st != WEND_OK;
     if (k->left) {
-        if (!(st == WEND_E_NOMEM && s->fault.hit) &&
+        if (!(st == WEND_E_NOMEM && s->head.fault.hit) &&
             !(st == WEND_E_STORE && s->store.failed))
             broken(s, LAW_END, "run %u: resume says %s", k->place,
                    wend_status_name(st));
@@ -344,7 +345,7 @@ static void take_up(struct sim *s, struct known *k)
     k->cut = false;
     k->reader = r;
     r->handle = k->handle;
-    s->counters->crashed++;
+    s->head.counters->crashed++;
 }
 
 /* The process of a run dies; another one goes on. */
@@ -376,15 +377,15 @@ bool goes_on(const struct sim *s, const struct known *k)
 bool runtime_begin(struct sim *s)
 {
     wend_runtime_options o = {.size = sizeof o,
-                              .store = &s->store.base,
+                              .store = s->store.store,
                               .alloc = fault_alloc,
-                              .alloc_ctx = &s->fault};
-    uint64_t fail_at = s->fault.fail_at;
+                              .alloc_ctx = &s->head.fault};
+    uint64_t fail_at = s->head.fault.fail_at;
     wend_status st;
 
-    s->fault.fail_at = 0;
+    s->head.fault.fail_at = 0;
     st = rt_new(&o, &s->world.env, &s->rt, NULL);
-    s->fault.fail_at = fail_at;
+    s->head.fault.fail_at = fail_at;
     if (st == WEND_OK)
         make_agents(s);
     return st == WEND_OK;
@@ -424,7 +425,7 @@ void act_reboot(struct sim *s)
     if (s->readers_count + count > READERS_MAX)
         return;
     trace(s, "the process dies");
-    s->counters->reboots++;
+    s->head.counters->reboots++;
     for (uint32_t i = 0; i < s->readers_count; i++)
         s->readers[i].orphan |= !s->readers[i].ended;
     let_go_of_all(s);
@@ -452,8 +453,9 @@ static void act_jump(struct sim *s)
 
 static void act_nomem(struct sim *s)
 {
-    if (!s->fault.fail_at)
-        s->fault.fail_at = s->fault.count + 1 + chance_below(&s->chance, 300);
+    if (!s->head.fault.fail_at)
+        s->head.fault.fail_at =
+            s->head.fault.count + 1 + chance_below(&s->chance, 300);
 }
 
 /* One step's worth of what a host might do. */

@@ -40,7 +40,7 @@ static void fork_begin(struct sim *s, struct known *k, wend_run *handle,
     memset(f, 0, sizeof *f);
     f->place = s->runs_count++;
     s->own_count++;
-    s->counters->forks++;
+    s->head.counters->forks++;
     f->sim = s;
     f->agent = k->agent;
     f->planned = k->planned;
@@ -109,10 +109,10 @@ void act_fork(struct sim *s)
     s->store.forking = false;
     trace(s, "run %u is forked at %lld: %s", k->place, (long long)fork.at,
           st == WEND_OK ? "ok" : err.message);
-    s->counters->given += st == WEND_OK && fork.results_count;
-    s->counters->taken += st == WEND_OK && fork.take;
+    s->head.counters->given += st == WEND_OK && fork.results_count;
+    s->head.counters->taken += st == WEND_OK && fork.take;
     if (st == WEND_OK)
         fork_begin(s, k, handle, &o.filter);
-    else if (st != WEND_E_INVAL && !(st == WEND_E_NOMEM && s->fault.hit))
+    else if (st != WEND_E_INVAL && !(st == WEND_E_NOMEM && s->head.fault.hit))
         broken(s, LAW_LOG, "run %u: fork says %s", k->place, err.message);
 }

@@ -8,7 +8,6 @@
 /* `body` absent: a text of its own. */
 void post(struct sim *s, struct known *k, const char *what, wend_str body)
 {
-    wend_store *inner = s->store.inner;
     struct posted *p = &s->posts[s->posts_count];
     struct buf b = {.mem = &libc_mem};
 
@@ -17,11 +16,11 @@ void post(struct sim *s, struct known *k, const char *what, wend_str body)
     *p = (struct posted){.to = k, .what = what};
     snprintf(p->text, sizeof p->text, "from afar %u", s->posts_count);
     buf_fmt(&b, "{\"text\":\"%s\",\"call\":\"call_1\",\"yes\":true}", p->text);
-    if (inner->ops->post(inner, str_of(k->id), what,
-                         body.ptr ? body : buf_view(&b), &p->id,
-                         NULL) == WEND_OK) {
+    if (s->store.real->post(s->store.store, str_of(k->id), what,
+                            body.ptr ? body : buf_view(&b), &p->id,
+                            NULL) == WEND_OK) {
         s->posts_count++;
-        s->counters->posted++;
+        s->head.counters->posted++;
         trace(s, "run %u is told from afar: %s", k->place, what);
     }
     buf_free(&b);
@@ -53,14 +52,13 @@ void post_to_child(struct sim *s)
 
 bool cancel_waits(struct sim *s, const struct known *k)
 {
-    wend_store *inner = s->store.inner;
     struct arena a = {.mem = &libc_mem};
     struct store_request *list;
     size_t count = 0;
     bool found = false;
 
-    if (inner->ops->waiting(inner, str_of(k->id), &a, &list, &count, NULL) !=
-        WEND_OK)
+    if (s->store.real->waiting(s->store.store, str_of(k->id), &a, &list, &count,
+                               NULL) != WEND_OK)
         abort();
     for (size_t i = 0; i < count; i++)
         found |= str_is(list[i].what, "cancel");
@@ -72,15 +70,14 @@ bool cancel_waits(struct sim *s, const struct known *k)
 void check_posted(struct sim *s)
 {
     static const char *const fates[] = {"waits", "was heard", "came late"};
-    wend_store *inner = s->store.inner;
 
     for (uint32_t i = 0; i < s->posts_count; i++) {
         const struct posted *p = &s->posts[i];
         enum store_fate fate;
 
-        if (inner->ops->fate(inner, p->id, &fate, NULL) != WEND_OK)
+        if (s->store.real->fate(s->store.store, p->id, &fate, NULL) != WEND_OK)
             abort();
-        s->counters->late += fate == FATE_LATE;
+        s->head.counters->late += fate == FATE_LATE;
         if (fate == FATE_WAITS && p->to->end_acked)
             broken(s, LAW_HEARD, "run %u is over, and a %s waits", p->to->place,
                    p->what);

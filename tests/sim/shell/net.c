@@ -214,7 +214,7 @@ static void check_request(struct sim *s, wend_str body)
     const struct json *q = json_parse(body, &a, NULL);
     const struct json *list = json_get(q, "messages");
     struct pairs p = {.sim = s};
-    bool drop = s->bug && s->bug->lose_result;
+    bool drop = s->head.bug && s->head.bug->lose_result;
 
     if (!list || !list->count)
         broken(s, LAW_REQUEST, "a request without messages");
@@ -224,7 +224,7 @@ static void check_request(struct sim *s, wend_str body)
         else
             read_message(&p, m);
     pairs_done(&p);
-    s->counters->requests++;
+    s->head.counters->requests++;
     arena_free(&a);
 }
 
@@ -317,7 +317,7 @@ static void transfer_gone(struct call_away *t)
 static void tell_over(struct call_away *t)
 {
     t->inside = true;
-    t->pool->sim->counters->net_ends[t->how]++;
+    t->pool->sim->head.counters->net_ends[t->how]++;
     t->events->end(t->ctx, t->how,
                    t->how == FETCH_OK ? "" : "sim.test: it broke");
     transfer_gone(t);
@@ -377,7 +377,7 @@ static void check_service(struct sim *s, const struct fetch_request *q)
             strstr(q->url, "/moved"))
             continue;
         check_call(s, str_of(q->headers[i] + sizeof name - 1));
-        if (s->bug && s->bug->ask_service_again)
+        if (s->head.bug && s->head.bug->ask_service_again)
             check_call(s, str_of(q->headers[i] + sizeof name - 1));
     }
 }
@@ -417,8 +417,8 @@ static wend_status net_start(struct fetch *base, const struct fetch_request *q,
     t->until_us = q->whole_ms ? s->world.clock_us + q->whole_ms * 1000 : 0;
     t->service = !strncmp(q->url, "http://api.test/", 16);
     t->fault = some_fault(s, t->service);
-    (t->service ? s->counters->web_faults
-                : s->counters->net_faults)[t->fault]++;
+    (t->service ? s->head.counters->web_faults
+                : s->head.counters->net_faults)[t->fault]++;
     if (t->service)
         check_service(s, q);
     else

@@ -35,7 +35,7 @@ wend_status start_plan(struct sim *s, struct known *k,
         abort();
     }
     trace(s, "run %u is a plan: %s", k->place, text.ptr);
-    s->counters->plans++;
+    s->head.counters->plans++;
     st = wend_run_start_plan(s->agents[k->agent], plan, NULL, o, &k->handle,
                              &err);
     if (st == WEND_E_INVAL || st == WEND_E_NOTFOUND) {

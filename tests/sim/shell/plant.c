@@ -122,7 +122,7 @@ static struct shown aside[KNOWN_MAX];
 
 static void put_aside(struct sim *s)
 {
-    s->mood.nomem = s->fault.fail_at = 0; /* no two bugs at once */
+    s->mood.nomem = s->head.fault.fail_at = 0; /* no two bugs at once */
     for (uint32_t i = 0; i < s->runs_count; i++) {
         struct shown *q = s->runs[i].handle ? &s->runs[i].handle->shown : NULL;
 

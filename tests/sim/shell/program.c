@@ -107,14 +107,14 @@ static wend_status stage_start(struct procs *base, const struct proc_spec *spec,
     if (spec->input_open) {
         a->heard.mem = &libc_mem;
         stage->live = a;
-        s->counters->servers++;
+        s->head.counters->servers++;
         *out = &a->base;
         return WEND_OK;
     }
     a->of = check_call(s, key);
     if (chance_of(&s->chance, s->mood.never))
         a->kind = 1 + chance_below(&s->chance, PROGRAM_KINDS - 1);
-    s->counters->programs++;
+    s->head.counters->programs++;
     if (!s->draining && chance_of(&s->chance, s->mood.never / 8)) {
         free(a);
         if (err)
@@ -162,7 +162,7 @@ static void stage_stop(struct proc *base)
 static void stage_let_go(struct proc *base)
 {
     struct act *a = (struct act *)(void *)base;
-    const struct bug *bug = a->stage->sim->bug;
+    const struct bug *bug = a->stage->sim->head.bug;
 
     a->freed = true;
     world_clear(&a->stage->sim->world, &a->event);

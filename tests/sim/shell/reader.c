@@ -86,7 +86,7 @@ static void see(struct sim *s, struct reader *r, const wend_event *ev)
 {
     const struct known *k = r->of;
 
-    s->counters->events++;
+    s->head.counters->events++;
     if (ev->seq > k->stored_seq || (r->owner && ev->seq > k->acked_seq))
         broken(s, LAW_SHOWN, "run %u: %s %lld/%lld, stored %lld, acked %lld",
                k->place, wend_event_name(ev->type), (long long)ev->seq,
@@ -112,11 +112,11 @@ static void see(struct sim *s, struct reader *r, const wend_event *ev)
           r->owner ? "shows" : "is followed:", wend_event_name(ev->type),
           (long long)ev->seq, (long long)ev->n);
     if (ev->type == WEND_RUN_END && r->owner)
-        s->counters->outcomes[ev->u.run_end.outcome]++;
-    s->counters->model_plans +=
+        s->head.counters->outcomes[ev->u.run_end.outcome]++;
+    s->head.counters->model_plans +=
         ev->type == WEND_PLAN_START && ev->u.plan_start.call.ptr;
     if (ev->type == WEND_CALL_END && r->owner)
-        s->counters->deadlines +=
+        s->head.counters->deadlines +=
             ev->u.call_end.outcome == WEND_OUTCOME_TIMEOUT;
 }
 
@@ -130,14 +130,14 @@ static void check_end(struct sim *s, struct reader *r)
         broken(s, LAW_ORDER, "run %u: ended before its end", k->place);
     r->ended = true;
     r->early = !k->end_acked;
-    s->counters->ends++;
+    s->head.counters->ends++;
 }
 
 /* What a handle may say when it has nothing to give. */
 static void check_status(struct sim *s, struct reader *r, wend_status st)
 {
     const struct known *k = r->of;
-    bool nomem = s->fault.hit && st == WEND_E_NOMEM;
+    bool nomem = s->head.fault.hit && st == WEND_E_NOMEM;
 
     if (st == WEND_END)
         check_end(s, r);
@@ -171,7 +171,7 @@ wend_status read_on(struct sim *s, struct reader *r, uint32_t max)
     wend_status st = WEND_OK;
     const wend_event *ev;
 
-    while (max-- && s->broken_count == 0) {
+    while (max-- && s->head.broken_count == 0) {
         bool waits = is_ready(r) && chance_of(&s->chance, 100);
 
         st = waits ? wend_run_next(r->handle, &ev)
@@ -191,7 +191,7 @@ void on_event(void *ctx, const wend_event *ev)
     const wend_event *other;
 
     see(r->sim, r, ev);
-    r->sim->counters->listened++;
+    r->sim->head.counters->listened++;
     if (wend_run_poll(r->handle, &other) != WEND_E_MISUSE)
         broken(r->sim, LAW_MISUSE, "run %u: poll inside a listener",
                r->of->place);
@@ -214,8 +214,8 @@ void read_some(struct sim *s, struct reader *r, bool all)
     case READ_LISTEN:
     case STYLES: break;
     }
-    s->counters->lagged += r->handle->shown.lagged && r->owner;
-    s->counters->merged += r->handle->shown.held != NULL;
+    s->head.counters->lagged += r->handle->shown.lagged && r->owner;
+    s->head.counters->merged += r->handle->shown.held != NULL;
     read_on(s, r, all ? UINT32_MAX : max);
 }
 
@@ -289,7 +289,7 @@ static void compare(struct sim *s, const struct reader *r, struct buf *want)
     bool failed =
         r->orphan ||
         (!r->ended && known_failed(s, k) &&
-         !(k->cut && !s->store.failed && !k->stolen && !s->fault.hit));
+         !(k->cut && !s->store.failed && !k->stolen && !s->head.fault.hit));
     size_t len = failed ? r->kept_len : r->seen.len, i = 0;
 
     while (i < len && i < want->len && r->seen.ptr[i] == want->ptr[i])
@@ -327,7 +327,7 @@ static void check_actions(struct sim *s, const struct known *k,
             (k->end_acked &&
              set_count(&l->action_ends, l->action_starts.at[i]) != 1))
             broken(s, LAW_ACTION_END, "run %u: an action has no end", k->place);
-    s->counters->actions += l->action_starts.count;
+    s->head.counters->actions += l->action_starts.count;
 }
 
 static void check_chain(struct sim *s, const struct known *k)
@@ -335,7 +335,7 @@ static void check_chain(struct sim *s, const struct known *k)
     wend_verdict v = {.size = sizeof v};
     wend_error err = {0};
 
-    if (wend_store_verify(&s->store.base, k->id, NULL, &v, &err) != WEND_OK)
+    if (wend_store_verify(s->store.store, k->id, NULL, &v, &err) != WEND_OK)
         broken(s, LAW_CHAIN, "run %u: %s", k->place, err.message);
     else if (v.bad_seq || v.seq != k->stored_seq)
         broken(s, LAW_CHAIN, "run %u: event %lld of %lld: %s", k->place,

@@ -55,7 +55,7 @@ struct known *check_call(struct sim *s, wend_str key)
     if (set_count(&k->made, hash_of(key)) >= starts_of(s, k, hash_of(key)))
         broken(s, LAW_MADE, "run %u: call %.*s", k->place, (int)key.len,
                key.ptr);
-    s->counters->again += set_count(&k->made, hash_of(key)) > 0;
+    s->head.counters->again += set_count(&k->made, hash_of(key)) > 0;
     set_add(&k->made, hash_of(key));
     k = caller_of(s, k, key);
     check_acts(s, k, "a tool is called");

@@ -116,11 +116,11 @@ static void serve_call(struct act *a, const struct json *q)
     enum served_fault fault = SERVED_GOOD;
 
     check_call(s, json_str(json_get(meta, "idempotencyKey")));
-    if (s->bug && s->bug->serve_again)
+    if (s->head.bug && s->head.bug->serve_again)
         check_call(s, json_str(json_get(meta, "idempotencyKey")));
     if (!s->draining && chance_of(&s->chance, s->mood.served_fault))
         fault = 1 + chance_below(&s->chance, SERVED_FAULTS - 1);
-    s->counters->served[fault]++;
+    s->head.counters->served[fault]++;
     trace(s, "a server is called, fault %d", (int)fault);
     if (fault == SERVED_GOOD)
         say_result(a, id, ms, served_done);

@@ -1,6 +1,5 @@
 /*
- * sim.c - the names of the laws, how a broken one is told, and what is known
- * about runs.
+ * sim.c - the names of the laws, and what is known about runs.
  */
 #include "sim.h"
 
@@ -37,39 +36,18 @@ const char *const law_names[LAWS] = {
     [LAW_LEAK] = "nothing leaks",
 };
 
-/* The same law twice says nothing new. */
-__attribute__((format(printf, 3, 4))) void broken(struct sim *s, enum law law,
-                                                  const char *fmt, ...)
-{
-    struct broken *b = &s->broken[s->broken_count];
-    va_list ap;
-
-    for (uint32_t i = 0; i < s->broken_count; i++)
-        if (s->broken[i].law == law)
-            return;
-    if (s->broken_count == BROKEN_MAX)
-        return;
-    s->broken_count++;
-    b->law = law;
-    va_start(ap, fmt);
-    vsnprintf(b->why, sizeof b->why, fmt, ap);
-    va_end(ap);
-    if (s->trace)
-        fprintf(s->trace, "     BROKEN: %s: %s\n", law_names[law], b->why);
-}
-
 __attribute__((format(printf, 2, 3))) void trace(struct sim *s, const char *fmt,
                                                  ...)
 {
     va_list ap;
 
-    if (!s->trace)
+    if (!s->head.trace)
         return;
-    fprintf(s->trace, "%8.3f ", (double)s->world.clock_us / 1e6);
+    fprintf(s->head.trace, "%8.3f ", (double)s->world.clock_us / 1e6);
     va_start(ap, fmt);
-    vfprintf(s->trace, fmt, ap);
+    vfprintf(s->head.trace, fmt, ap);
     va_end(ap);
-    fputc('\n', s->trace);
+    fputc('\n', s->head.trace);
 }
 
 /* ---- Sets ---------------------------------------------------------------- */

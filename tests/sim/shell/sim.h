@@ -1,6 +1,5 @@
 /*
- * sim.h - the state of one simulated runtime, and how a broken law is
- * told.
+ * sim.h - the state of one simulated runtime, and the laws for it.
  *
  * The library is the real one. What is around it is not: the store commits
  * when the simulator says so, the clock stands until it is moved, and all
@@ -12,7 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "fault.h"
+#include "seeds.h"
 #include "base/chance.h"
 #include "host/world.h"
 #include "lib/run/call.h"
@@ -24,8 +23,6 @@ enum {
     READERS_MAX = 4 * RUNS_MAX, /* owners, and some who follow the log */
     KEPT_MAX = 64,              /* calls that a tool has not answered */
     TOOLS = 6,
-    BROKEN_MAX = 12, /* laws broken by one seed */
-    WHY_BYTES = 300,
     POSTS_MAX = 256,   /* requests to the runs of one seed */
     TURNS_KNOWN = 128, /* of a run, for the laws of hooks */
 };
@@ -62,11 +59,6 @@ enum law {
     LAW_HEARD,
     LAW_LEAK,
     LAWS
-};
-
-struct broken {
-    enum law law;
-    char why[WHY_BYTES];
 };
 
 /* ---- What is known ------------------------------------------------------- */
@@ -182,8 +174,6 @@ struct counters {
     int64_t posted, unended, late; /* requests; ends that had to wait */
 };
 
-struct bug;
-
 /* A batch at the store, not yet on stable storage. */
 struct held {
     struct held *next;
@@ -197,8 +187,9 @@ struct held {
 };
 
 struct slow_store {
-    wend_store base; /* first: the runtime sees only this */
-    wend_store *inner;
+    struct store_ops ops; /* first: those of the store lead here */
+    const struct store_ops *real;
+    wend_store *store; /* in memory */
     struct sim *sim;
     struct held *first, **last;
     struct held *lost; /* by a bug */
@@ -210,14 +201,10 @@ struct slow_store {
 };
 
 struct sim {
-    uint64_t seed;
+    struct sim_head head; /* first */
     struct chance chance;
     struct mood mood;
-    const struct bug *bug;
-    FILE *trace; /* NULL: silent */
-    struct counters *counters;
 
-    struct fault fault;
     struct world world;
     struct slow_store store;
     wend_runtime *rt;
@@ -244,9 +231,6 @@ struct sim {
     int64_t steps, tool_turns;
     void *leaked;
     uint32_t plants; /* how often the bug has struck */
-
-    struct broken broken[BROKEN_MAX];
-    uint32_t broken_count;
 };
 
 /* A bug on purpose; store and readers look for the flags. */
@@ -268,8 +252,7 @@ struct bug {
 extern const char *const law_names[LAWS];
 /* Of the test itself: never fails on purpose. */
 extern const struct mem libc_mem;
-__attribute__((format(printf, 3, 4))) void broken(struct sim *s, enum law law,
-                                                  const char *fmt, ...);
+#define broken(s, law, ...) law_broken(&(s)->head, law_names[law], __VA_ARGS__)
 __attribute__((format(printf, 2, 3))) void trace(struct sim *s, const char *fmt,
                                                  ...);
 uint64_t hash_of(wend_str s);

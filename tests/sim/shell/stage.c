@@ -38,7 +38,7 @@ void tell_exit(struct act *a, enum proc_how how, int code, const char *message)
           a->of ? "run" : "server", a->of ? a->of->place : 0, (int)how,
           message);
     if (a->of)
-        a->stage->sim->counters->program_ends[how]++;
+        a->stage->sim->head.counters->program_ends[how]++;
     a->events.end(a->ctx, &end);
     a->inside = false;
     if (a->freed)

@@ -1,10 +1,10 @@
 /*
  * store.c - a store that commits when the simulator says so.
  *
- * It wraps the memory engine. What is appended waits for its time, in the
- * order of appending; a commit may fail, and then everything after it does.
- * What is on record is written down here a second time, so that the laws do
- * not have to believe the library.
+ * It is the store in memory with a few operations of its own. What is appended
+ * waits for its time, in the order of appending; a commit may fail, and then
+ * everything after it does. What is on record is written down here a second
+ * time, so that the laws do not have to believe the library.
  */
 #include "giving.h"
 #include "requests.h"
@@ -67,7 +67,7 @@ static void check_batch(struct sim *s, struct known *k,
     }
     k->born = true;
     k->batches++;
-    s->counters->batches++;
+    s->head.counters->batches++;
 }
 
 /* ---- What is on record --------------------------------------------------- */
@@ -174,7 +174,7 @@ static void keep_copy(struct held *h)
 
 static wend_status commit(struct slow_store *st, const struct held *h)
 {
-    const struct bug *bug = st->sim->bug;
+    const struct bug *bug = st->sim->head.bug;
     struct store_batch copy = *h->batch;
     wend_status s = WEND_E_NOMEM;
 
@@ -186,7 +186,7 @@ static wend_status commit(struct slow_store *st, const struct held *h)
         drop_requests(st, copy.run);
     copy.done = note_status;
     copy.ctx = &s;
-    st->inner->ops->append(st->inner, &copy);
+    st->real->append(st->store, &copy);
     if (s == WEND_OK && copy.events_count)
         h->of->stored_seq = copy.events[copy.events_count - 1].seq;
     if (s == WEND_OK && copy.packs_count) {
@@ -206,7 +206,7 @@ static wend_status fail_commit(struct slow_store *st, struct held *h)
 
     if (!st->failed) {
         trace(s, "     the store fails");
-        s->counters->failed++;
+        s->head.counters->failed++;
         st->failed = true;
         if (chance_of(&s->chance, 500))
             commit(st, h);
@@ -231,7 +231,7 @@ static void back_to_stored(struct known *k)
 static void tell(struct slow_store *st, struct held *h, wend_status status)
 {
     struct sim *s = st->sim;
-    const struct bug *bug = s->bug;
+    const struct bug *bug = s->head.bug;
 
     if (status == WEND_E_STORE && bug && bug->ack_failed)
         status = WEND_OK;
@@ -242,7 +242,7 @@ static void tell(struct slow_store *st, struct held *h, wend_status status)
         trace(s, "     run %u is refused as stale", h->of->place);
     if (status == WEND_E_BUSY) {
         trace(s, "     run %u may not end yet", h->of->place);
-        s->counters->unended++;
+        s->head.counters->unended++;
         back_to_stored(h->of);
     }
     h->told = true;
@@ -256,7 +256,7 @@ static void tell(struct slow_store *st, struct held *h, wend_status status)
 void commit_first(struct slow_store *st)
 {
     struct sim *s = st->sim;
-    const struct bug *bug = s->bug;
+    const struct bug *bug = s->head.bug;
     struct held *h = st->first;
     wend_status status;
 
@@ -287,7 +287,7 @@ void commit_first(struct slow_store *st)
 static void forget(struct slow_store *st, struct held *h)
 {
     h->of->waiting_bytes -= h->bytes;
-    st->sim->counters->forgotten++;
+    st->sim->head.counters->forgotten++;
     if (!h->told)
         h->batch->done(h->batch, WEND_E_STALE);
     arena_free(&h->own);
@@ -348,8 +348,8 @@ static bool learn(void *ctx, const struct store_item *item)
 
 void store_learn(struct slow_store *st, struct known *k)
 {
-    st->inner->ops->read(st->inner, str_of(k->id), (struct store_place){0, 0},
-                         0, learn, k, NULL);
+    st->real->read(st->store, str_of(k->id), (struct store_place){0, 0}, 0,
+                   learn, k, NULL);
 }
 
 void store_crash(struct slow_store *st)
@@ -357,7 +357,7 @@ void store_crash(struct slow_store *st)
     struct sim *s = st->sim;
 
     while (st->first && !st->failed && chance_of(&s->chance, 500)) {
-        s->counters->revived++;
+        s->head.counters->revived++;
         commit(st, st->first);
         drop_first(st);
     }
@@ -412,7 +412,7 @@ static struct known *child_of(struct sim *s, const struct store_batch *b)
     if (!k->parent)
         broken(s, LAW_BATCH, "run %u is nobody's child", k->place);
     snprintf(k->id, sizeof k->id, "%.*s", (int)b->run.len, b->run.ptr);
-    s->counters->children++;
+    s->head.counters->children++;
     trace(s, "run %u is a child", k->place);
     return k;
 }
@@ -429,7 +429,7 @@ static void slow_append(wend_store *base, struct store_batch *b)
         abort();
     if (st->forking) { /* the fork waits for this */
         free(h);
-        st->inner->ops->append(st->inner, b);
+        st->real->append(st->store, b);
         return;
     }
     if (!k && s->starting && b->birth && !b->birth->parent.ptr) {
@@ -448,9 +448,9 @@ static void slow_append(wend_store *base, struct store_batch *b)
     h->due_us = st->due_us;
     *st->last = h;
     st->last = &h->next;
-    if (s->bug && s->bug->ack_early)
+    if (s->head.bug && s->head.bug->ack_early)
         tell(st, h, WEND_OK);
-    if (s->bug && s->bug->ack_swapped)
+    if (s->head.bug && s->head.bug->ack_swapped)
         swap_acks(st, h);
     while (!s->mood.commit_ms_max && st->first)
         commit_first(st);
@@ -465,10 +465,9 @@ void store_work(struct slow_store *st)
 static wend_status slow_claim(wend_store *base, wend_str run, int64_t known,
                               int64_t *epoch, int64_t *seq, wend_error *err)
 {
-    wend_store *inner = slow(base)->inner;
-    const struct bug *bug = slow(base)->sim->bug;
+    const struct bug *bug = slow(base)->sim->head.bug;
     struct known *k = known_by_id(slow(base)->sim, run);
-    wend_status st = inner->ops->claim(inner, run, known, epoch, seq, err);
+    wend_status st = slow(base)->real->claim(base, run, known, epoch, seq, err);
 
     if (bug && bug->claim_stays && k && k->left)
         return WEND_E_BUSY;
@@ -482,53 +481,9 @@ static wend_status slow_read(wend_store *base, wend_str run,
                              store_item_fn fn, void *ctx, wend_error *err)
 {
     struct slow_store *st = slow(base);
-    struct giving r = {.fn = fn, .ctx = ctx, .bug = st->sim->bug};
+    struct giving r = {.fn = fn, .ctx = ctx, .bug = st->sim->head.bug};
 
-    return st->inner->ops->read(st->inner, run, from, max, give_item, &r, err);
-}
-
-static wend_status slow_state(wend_store *base, wend_str run,
-                              struct store_state *out, wend_error *err)
-{
-    return slow(base)->inner->ops->state(slow(base)->inner, run, out, err);
-}
-
-static wend_status slow_list(wend_store *base, const wend_list_options *o,
-                             struct arena *a, wend_run_info **rows,
-                             size_t *count, wend_error *err)
-{
-    wend_store *inner = slow(base)->inner;
-
-    return inner->ops->list(inner, o, a, rows, count, err);
-}
-
-static wend_status slow_blob(wend_store *base, wend_str hash, struct buf *out,
-                             wend_error *err)
-{
-    return slow(base)->inner->ops->blob(slow(base)->inner, hash, out, err);
-}
-
-/* Only what a fork that failed has made. */
-static wend_status slow_forget(wend_store *base, const char *ids, size_t count,
-                               int64_t *gone, wend_error *err)
-{
-    wend_store *inner = slow(base)->inner;
-
-    return inner->ops->forget(inner, ids, count, gone, err);
-}
-
-static void slow_keep(wend_store *base, const struct store_fact *fact,
-                      store_kept_fn done, void *ctx)
-{
-    slow(base)->inner->ops->keep(slow(base)->inner, fact, done, ctx);
-}
-
-static wend_status slow_facts(wend_store *base, wend_str space, wend_str key,
-                              int64_t now_us, store_fact_fn fn, void *ctx,
-                              wend_error *err)
-{
-    return slow(base)->inner->ops->facts(slow(base)->inner, space, key, now_us,
-                                         fn, ctx, err);
+    return st->real->read(st->store, run, from, max, give_item, &r, err);
 }
 
 static wend_status slow_failure(wend_store *base, wend_error *err)
@@ -543,34 +498,19 @@ static wend_status slow_failure(wend_store *base, wend_error *err)
     return WEND_E_STORE;
 }
 
-static void slow_free(wend_store *base)
-{
-    wend_store_free(slow(base)->inner);
-    slow(base)->inner = NULL;
-}
-
 bool store_begin(struct slow_store *st, struct sim *s)
 {
-    static const struct store_ops ops = {
-        .free = slow_free,
-        .append = slow_append,
-        .claim = slow_claim,
-        .read = slow_read,
-        .state = slow_state,
-        .list = slow_list,
-        .blob = slow_blob,
-        .forget = slow_forget,
-        .post = slow_post,
-        .take = slow_take,
-        .waiting = slow_waiting,
-        .fate = slow_fate,
-        .keep = slow_keep,
-        .facts = slow_facts,
-        .failure = slow_failure,
-    };
-
-    store_init(&st->base, &ops);
+    if (store_memory_open(&st->store, NULL) != WEND_OK)
+        return false;
     st->sim = s;
     st->last = &st->first;
-    return store_memory_open(&st->inner, NULL) == WEND_OK;
+    st->real = st->store->ops;
+    st->ops = *st->real;
+    st->ops.append = slow_append;
+    st->ops.claim = slow_claim;
+    st->ops.read = slow_read;
+    st->ops.waiting = slow_waiting;
+    st->ops.failure = slow_failure;
+    st->store->ops = &st->ops;
+    return true;
 }

@@ -22,7 +22,8 @@ int64_t env_clock(void *ctx)
     struct sim *s = sim_of_world(ctx);
     int64_t now_us = s->world.clock_us++;
 
-    if (s->bug && s->bug->flush_always && s->rt && s->in_pump && !s->in_flush) {
+    if (s->head.bug && s->head.bug->flush_always && s->rt && s->in_pump &&
+        !s->in_flush) {
         s->in_flush = true;
         rt_flush(s->rt);
         s->in_flush = false;
@@ -72,7 +73,7 @@ static void spy_ask(struct session *x, const struct turn *t, int64_t ask)
     int64_t asked = of_turn ? ask : ++k->action_asks;
 
     trace(s, "run %u asks its model, attempt %lld", k->place, (long long)ask);
-    s->counters->action_asks += !of_turn;
+    s->head.counters->action_asks += !of_turn;
     if (k->asks < asked)
         broken(s, LAW_ACTED, "run %u: model asked %lld times, on record %lld",
                k->place, (long long)asked, (long long)k->asks);
@@ -127,7 +128,7 @@ void answer(struct sim *s, wend_call *call)
 
     if (st != WEND_OK)
         broken(s, LAW_MISUSE, "an answer says %s", wend_status_name(st));
-    if (s->rt && twice && s->bug && s->bug->answer_twice)
+    if (s->rt && twice && s->head.bug && s->head.bug->answer_twice)
         unanswer(call);
     if (s->rt && twice && wend_call_fail(call, "again") != WEND_E_MISUSE)
         broken(s, LAW_MISUSE, "a second answer is taken");
@@ -195,7 +196,7 @@ wend_hook_answer hook(void *ctx, wend_hook *h)
     struct sim *s = k->reader->sim;
     uint32_t turn = h->turn % TURNS_KNOWN, dice;
 
-    s->counters->hooks++;
+    s->head.counters->hooks++;
     trace(s, "run %u hook %d turn %u", k->place, (int)h->point, h->turn);
     if (!on_record(k, h))
         broken(s, LAW_ACTED, "run %u: hook %d of turn %u is not on record",
@@ -371,9 +372,9 @@ static void add_child(wend_agent *a, wend_agent *child)
 void make_agents(struct sim *s)
 {
     struct chance was = s->chance;
-    uint64_t fail_at = s->fault.fail_at;
+    uint64_t fail_at = s->head.fault.fail_at;
 
-    s->fault.fail_at = 0;
+    s->head.fault.fail_at = 0;
     for (int i = 2; i--;) {
         s->chance.state = s->agent_seeds[i];
         s->agents[i] = agent_new(s, &s->spies[i]);
@@ -381,5 +382,5 @@ void make_agents(struct sim *s)
     if (s->mood.children)
         add_child(s->agents[0], s->agents[1]);
     s->chance = was;
-    s->fault.fail_at = fail_at;
+    s->head.fault.fail_at = fail_at;
 }
