@@ -12,7 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "seeds.h"
+#include "sim/seeds.h"
 #include "state/state.h"
 #include "base/chance.h"
 #include "book.h"

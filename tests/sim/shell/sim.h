@@ -11,7 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "seeds.h"
+#include "sim/seeds.h"
 #include "base/chance.h"
 #include "host/world.h"
 #include "lib/run/call.h"
