@@ -102,7 +102,7 @@ bool decimal_multiple(const struct decimal *d, const struct decimal *unit)
         if (*p != '.')
             rest = (rest * 10 + (uint64_t)(*p - '0')) % divisor;
     /* A divisor below 2^64 has at most 63 factors 2 and fewer 5: what is
-     * not divisible after so many zeros never will be. */
+     * not divisible after 64 zeros never will be. */
     for (int i = 0; rest && i < 64 && i < zeros; i++)
         rest = rest * 10 % divisor;
     return !rest;

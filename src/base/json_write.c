@@ -18,7 +18,7 @@
 
 enum {
     F64_DIGITS_MAX = 17,  /* enough for every double ... */
-    F64_DIGITS_SURE = 15, /* ... and so many come back from every normal one */
+    F64_DIGITS_SURE = 15, /* ... and this many every normal one keeps */
     /* As ECMAScript and RFC 8785 do: from 1e-6 to below 1e21 without an
      * exponent. */
     PLAIN_POINT_MIN = -5,

@@ -85,7 +85,7 @@ static wend_status compile(struct regex *r, wend_str text, uint32_t options,
     c = r->memory ? pcre2_compile_context_create(r->memory) : NULL;
     if (!c)
         return fail_nomem(err);
-    /* Of properties, 10.42 thinks some exclude each other that do not. */
+    /* PCRE2 10.42 takes some properties for disjoint that are not. */
     if (memmem(text.ptr, text.len, "\\p{", 3) ||
         memmem(text.ptr, text.len, "\\P{", 3))
         options |= PCRE2_NO_AUTO_POSSESS;

@@ -45,7 +45,7 @@ struct super_spec {
     uint64_t deadline_ms; /* 0 = none */
     /* 0 = as the host has it. */
     uint64_t cpu_s, memory_bytes, file_bytes, files; /* of each process */
-    /* Of the tree; 0 = any. */
+    /* for the whole tree; 0: no limit */
     uint64_t tree_memory_bytes, disk_bytes;
     uint32_t tasks_max; /* processes and threads */
     int32_t host_pid;

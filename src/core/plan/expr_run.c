@@ -54,7 +54,7 @@ static wend_status misfit(struct machine *m, const char *what,
                    kind_of(a), kind_of(b));
 }
 
-/* Of a function or a sign that takes something else than a. */
+/* Fails with `what` a function or a sign takes, and what it got. */
 static wend_status takes(struct machine *m, const char *what,
                          const struct json *a)
 {

@@ -48,7 +48,7 @@ struct plan_names {
     size_t count;
 };
 
-/* Of a decision; plan_chosen has the actions that it chooses. */
+/* A case of a decision; plan_chosen has the actions that it chooses. */
 struct plan_case {
     const struct expr *when; /* NULL: else */
     struct plan_names then;

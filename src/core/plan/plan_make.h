@@ -26,7 +26,8 @@ wend_status draft_begin(struct plan_draft *d, const struct plan *p,
 wend_status draft_action(struct plan_draft *d, const struct json *j);
 /* If s says that a text with references is wrong: the place in it, too. */
 wend_status draft_inside(struct fields *f, wend_status s);
-/* Of an input, or an output_key. No minus, since $a-b is a difference. */
+/* A valid name of an input or an output_key. No minus, since $a-b is a
+ * difference. */
 bool plan_key_ok(wend_str name);
 /* plan_link.c: names become indexes; d->plan has its graph afterwards. */
 wend_status draft_link(struct plan_draft *d);

@@ -67,10 +67,10 @@ wend_status scope_get(const struct scope *s, const struct ref *ref,
 
 struct template;
 
-/* Of any JSON value: what it makes is JSON. Keys are left as they are. */
+/* A template of any JSON value makes JSON. Keys are left as they are. */
 wend_status template_json(struct ref_reader *r, const struct json *j,
                           const struct template **out);
-/* Of a text: what it makes is text. */
+/* A template of a text makes text. */
 wend_status template_text(struct ref_reader *r, const struct json *j,
                           const struct template **out);
 /* Appends what it makes with these values; WEND_E_LIMIT if that is longer

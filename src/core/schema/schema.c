@@ -405,7 +405,7 @@ anchored(struct schema_check *c, const struct schema_resource *r, wend_str name)
     return NULL;
 }
 
-/* Of all resources that the check is in, the outermost decides. */
+/* The outermost of all resources that the check is in decides. */
 static const struct schema_node *target(struct schema_check *c,
                                         const struct schema_dynamic *d)
 {

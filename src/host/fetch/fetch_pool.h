@@ -146,7 +146,7 @@ struct exchange {
     char why[160]; /* an address was not allowed */
     bool harmless; /* it may be taken twice */
     bool http2;    /* it may be asked over HTTP/2 */
-    /* Of libcurl's way, which may send a request again: see may_send. */
+    /* for libcurl, which may send a request again: see may_send */
     unsigned requests;  /* that it has sent, or began to */
     bool wake;          /* it must be called, though nothing has happened */
     bool opened;        /* a socket, so the connection is not a kept one ... */
@@ -161,7 +161,7 @@ struct exchange {
     bool doubted;     /* a deadline passed; the sockets get one more look */
     CURLcode refused; /* we gave up ourselves; OK: we did not */
     struct buf head;  /* the response's header lines */
-    /* Of the plain way. */
+    /* for plain sockets */
     struct conn *conn;
     struct route route;
     struct http1 answer;

@@ -31,7 +31,7 @@ struct export
     wend_status status;
     struct name_set members; /* by id */
     struct export_member *first, *last;
-    /* Of the run: */
+    /* of the run that is written now */
     struct log_check check;
     struct name_set blobs; /* that were written */
 };

@@ -37,7 +37,7 @@ struct import {
     void *ctx;
     wend_error *err;
     struct name_set members; /* the runs of the file */
-    /* Of the run: */
+    /* of the run that is read now */
     struct arena arena, lists; /* lists: of birth */
     struct log_check check;
     char run[RUN_ID_LEN + 1];

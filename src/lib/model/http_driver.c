@@ -244,7 +244,7 @@ static void fail_status(struct http_session *s)
     arena_free(&a);
 }
 
-/* Of memory: the answer is incomplete by our fault, not the server's. */
+/* Out of memory: the answer is incomplete by our fault, not the server's. */
 static bool ran_short(const struct http_session *s)
 {
     bool failed = s->decoder.nomem || s->sse.status == WEND_E_NOMEM;

@@ -63,7 +63,7 @@ static FIELD_READ(read_headers)
 
 /* ---- Endpoints ----------------------------------------------------------- */
 
-/* Of an endpoint, or of a relic; RELIC.ENDPOINT is a tool's name. */
+/* The name of an endpoint or a relic; RELIC.ENDPOINT is a tool's name. */
 static wend_status check_name(struct fields *f, wend_str name, uint32_t line,
                               uint32_t column, const char *what)
 {

@@ -9,7 +9,7 @@
 
 enum relic_text_kind { RELIC_TEXT_PATH, RELIC_TEXT_HEADER };
 
-/* Of a place; and of a relic and its endpoints, which must be shorter. */
+/* A valid name of a place; names of relics and endpoints must be shorter. */
 bool relic_name_ok(wend_str name);
 /* `${name}` is a place, `$$` a dollar. f->ctx is the relic, whose secrets are
  * known; with any values in its places the text stays valid for its kind. */

@@ -214,7 +214,7 @@ static void end_action(struct tags *t, size_t len)
     buf_free(&out);
 }
 
-/* Of the body only what may be the beginning of its closing tag stays. */
+/* Drops the body, except a last part that may begin its closing tag. */
 static void skip_action(struct tags *t)
 {
     char *open = memrchr(t->body.ptr, '<', t->body.len);

@@ -40,7 +40,7 @@ struct tags_sink {
     void (*thinking)(void *ctx, wend_str piece);
     /* The first action is complete: a call of `plan` begins. Once at most. */
     void (*plan)(void *ctx);
-    /* Of its arguments: all up to the end of an action, or the rest. */
+    /* A piece of its arguments: up to the end of an action, or the rest. */
     void (*args)(void *ctx, wend_str piece);
     void (*seal)(void *ctx); /* they are complete; at the end of the text */
     void (*warn)(void *ctx, wend_str message);
