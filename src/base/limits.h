@@ -61,7 +61,7 @@ enum {
     GREP_FILE_MAX = 64 << 20,    /* bytes; larger files are passed over */
     GREP_RESULTS_DEFAULT = 200,
     PACK_BYTES_MAX = 8 << 10, /* of delta text in one pack */
-    PACK_MS = 50,             /* deltas wait at most so long */
+    PACK_MS = 50,             /* the longest wait of a delta */
     QUEUE_EVENTS_MAX = 256,   /* a reader's queue, then it lags */
     QUEUE_BYTES_MAX = 1 << 20,
     LINE_BYTES_MAX = 16 << 20,     /* of a provider's stream */
@@ -92,7 +92,7 @@ enum {
     REQUESTS_MAX = 64,          /* that wait for one run; they fit a mask */
     FALLBACKS_MAX = 8,          /* models of an agent besides its own */
     BREAKER_FAILURES = 5,       /* in a row, then a model rests ... */
-    BREAKER_MS = 30000,         /* ... so long */
+    BREAKER_MS = 30000,         /* ... for this long */
     CHILD_DEPTH_MAX = 8,        /* runs started by runs; more is a loop */
     CANCEL_BY_MAX = 60,         /* bytes of who canceled; a few words */
     CHILD_TIMEOUT_MS = 1800000, /* of a task; as long as one model call */

@@ -49,7 +49,7 @@ struct super_spec {
     uint64_t tree_memory_bytes, disk_bytes;
     uint32_t tasks_max; /* processes and threads */
     int32_t host_pid;
-    int32_t landlock_abi_max; /* 0 = as it is, -1 = as if there was none */
+    int32_t landlock_abi_max; /* 0 = no cap, -1 = as if there were none */
     uint32_t counts[SUPER_LISTS];
 };
 

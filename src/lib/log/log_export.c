@@ -14,7 +14,7 @@
 #include "lib/log/log.h"
 #include "store/table.h"
 
-enum { WRITE_BYTES = 64 << 10 }; /* so much is written at once */
+enum { WRITE_BYTES = 64 << 10 }; /* written at once */
 
 struct export_member { /* of the family: the run, and its children */
     struct node node;

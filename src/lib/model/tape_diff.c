@@ -135,7 +135,7 @@ static void push(struct diff_walk *w, const struct json *a,
     w->pairs[w->depth++] = (struct pair){a, b, index};
 }
 
-/* Goes on to the first pair that differs, child before sibling. False if
+/* Moves to the first pair that differs, child before sibling. False if
  * there is none. */
 static bool find(struct diff_walk *w)
 {

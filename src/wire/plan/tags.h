@@ -18,7 +18,7 @@
  * - In an action a closing tag inside a JSON string is text. But an action
  *   that is no JSON object ends at its first </action>, whatever its quotes
  *   say, and what comes after that is read again; so a quote too few costs
- *   one action. It is a warning, and the stream goes on.
+ *   one action. It is a warning, and reading continues.
  * - type, mode and id become members of the action; where its JSON says
  *   something else the attribute wins, with a warning. An action without a
  *   name has its id for one.
