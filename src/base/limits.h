@@ -1,5 +1,5 @@
 /*
- * limits.h - every limit has a name, here.
+ * limits.h - the limits that several files share, each with a name.
  *
  * Tests of a limit use its name: one below, at and one above it.
  */
