@@ -56,22 +56,89 @@ for f in README.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md STYLE.md \
     check "$f names files that are there${missing:+: not $missing}"
 done
 
-# "`name` in `file`" says that the file has it.
-for f in docs/internals/*.md docs/internals/notes/*.md; do
-    missing=$(tr '\n' ' ' <"$f" |
-        grep -oE '`[a-z0-9_ ]+` in +`[a-z0-9_/]+\.[ch]`' | tr -d '`' |
-        while read -r words; do
-            name=${words%% in *} file=src/${words##* }
-            grep -qsw -- "$name" "$file" || echo "$name in $file"
+# Pages about rooms. name() is a function or macro of the tree: its definition,
+# declaration or #define begins a line.
+pages=$(find docs/internals -name '*.md' ! -name README.md ! -name laws.md |
+    sort)
+functions=$(mktemp)
+find src include -name '*.[ch]' -exec grep -hE '^[A-Za-z_#]' {} + |
+    grep -oE '[a-z][a-z0-9_]*\(|HOOK\([a-z_]+|READ\([a-z_]+' |
+    sed 's/^[A-Z]*(//; s/($//' | sort -u >"$functions"
+
+unknown_names() { # FILE: its name() that are not in the tree
+    comm -13 "$functions" \
+        <(grep -oE '\b[a-z][a-z0-9_]*\(\)' "$1" | tr -d '()' | sort -u)
+}
+
+# Lines of pictures, lists and tables that name files: one of them has each
+# name() of the line. "`name()` in `file`" says it anywhere.
+misplaced_names() { # FILE
+    {
+        grep -E '^(    |  *[-|] |[-|])' "$1" | tr -d '`'
+        tr '\n' ' ' <"$1" |
+            grep -oE '`[a-z0-9_]+(\(\))?` in +`[a-z0-9_/]+\.[ch]`' |
+            sed 's/^`\([a-z0-9_]*\)`/\1()/' | tr -d '`'
+    } | while IFS= read -r line; do
+        mapfile -t files < <(grep -oE '\b[a-z]+/[a-z0-9_/]+\.[ch]\b' <<<"$line")
+        [ ${#files[@]} -gt 0 ] || continue
+        grep -oE '\b[a-z][a-z0-9_]*\(\)' <<<"$line" | tr -d '()' |
+            while read -r name; do
+                grep -qsw -- "$name" "${files[@]/#/src/}" ||
+                    echo "$name in ${files[*]}"
+            done
+    done
+}
+
+for f in $pages; do
+    missing=$(unknown_names "$f" | tr '\n' ' ')
+    [ -z "$missing" ] && grep -qE '\b[a-z0-9_]+\(\)' "$f"
+    check "$f names functions that exist${missing:+: not $missing}"
+    missing=$(misplaced_names "$f" | tr '\n' ';')
+    [ -z "$missing" ]
+    check "$f says where functions are${missing:+: not $missing}"
+    [ "$(grep -c '^    ' "$f")" -ge 8 ] && grep -qx '## What holds' "$f" &&
+        grep -qx '## Breakpoints' "$f" && grep -qx '## Tests' "$f"
+    check "$f has a picture, invariants, breakpoints and tests"
+    [ "$(wc -l <"$f")" -le 95 ]
+    check "$f has at most 95 lines"
+done
+
+for f in docs/internals/*.md; do
+    missing=$(grep -oE '\b(test|fuzz)_[a-z0-9_]+(\.c)?\b' "$f" | sort -u |
+        while read -r name; do
+            [ -n "$(find tests -name "${name%.c}.c")" ] || echo "$name"
         done)
     [ -z "$missing" ]
-    check "$f names functions that are there${missing:+: not $missing}"
-    [ "$(wc -l <"$f")" -le 120 ]
-    check "$f has at most 120 lines"
+    check "$f names tests that exist${missing:+: not $missing}"
     [ "$f" = docs/internals/README.md ] ||
         grep -qF "(${f#docs/internals/})" docs/internals/README.md
     check "$f is in the list of docs/internals/README.md"
+    missing=$(grep -oE '\]\([a-z-]+\.md\)' "$f" | tr -d '()]' | sort -u |
+        while read -r page; do
+            [ -e "docs/internals/$page" ] || echo "$page"
+        done)
+    [ -z "$missing" ]
+    check "$f refers to pages that exist${missing:+: not $missing}"
 done
+
+rooms() { # those that the index names
+    awk -F'|' '/^\| \[/ { print $4 }' docs/internals/README.md |
+        grep -oE '`[a-z/]+`' | tr -d '`' | sort -u
+}
+missing=$(comm -3 <(rooms) <(find src -name '*.c' | sed 's,^src/,,; s,/[^/]*$,,' |
+    sort -u) | tr -d '\t' | tr '\n' ' ')
+[ -z "$missing" ]
+check "each room has its page${missing:+: not $missing}"
+
+# The checks find what is wrong.
+page=$(mktemp)
+printf '    no_such_function()    core/turn/tt.c\n' >"$page"
+printf '%s\n' '- `turn_apply()`, `core/turn/tt.h`: elsewhere' \
+    '`emit()` in' '`core/turn/turn.h` is wrong' >>"$page"
+[ "$(unknown_names "$page")" = no_such_function ] &&
+    [ "$(misplaced_names "$page" | wc -l)" = 3 ]
+check "a wrong name, and a name in the wrong file, are found"
+rm -f "$page" "$functions"
 
 # What ARCHITECTURE asks to read in thirty minutes.
 list=$(awk -F'`' '/^## / { on = /^## Thirty minutes/ } on && /^\| `/ { print $2 }' \
