@@ -186,38 +186,18 @@ static void put_msgs(struct buf *b, const struct msg *newest)
     mem_free(b->mem, list);
 }
 
-static void put_results(struct buf *b, const struct result *newest)
+static void put_states(struct buf *b, const struct call_state *newest)
 {
     buf_char(b, '[');
-    for (const struct result *r = newest; r; r = r->prev) {
-        buf_fmt(b, "%s{\"index\":%u,\"outcome\":%d", r == newest ? "" : ",",
-                r->index, (int)r->outcome);
-        json_add_nullable(b, "output", r->output);
-        buf_char(b, '}');
-    }
-    buf_char(b, ']');
-}
-
-static void put_begun(struct buf *b, const struct begun *newest)
-{
-    buf_char(b, '[');
-    for (const struct begun *g = newest; g; g = g->prev) {
-        buf_fmt(b, "%s{\"index\":%u,\"attempt\":%lld", g == newest ? "" : ",",
-                g->index, (long long)g->attempt);
-        json_add_nullable(b, "args", g->args);
-        json_add_nullable(b, "child", g->child);
-        json_add_nullable(b, "key", g->key);
-        buf_char(b, '}');
-    }
-    buf_char(b, ']');
-}
-
-static void put_asks(struct buf *b, const struct approval *newest)
-{
-    buf_char(b, '[');
-    for (const struct approval *a = newest; a; a = a->prev) {
-        buf_fmt(b, "%s{\"index\":%u", a == newest ? "" : ",", a->index);
-        json_add_nullable(b, "args", a->args);
+    for (const struct call_state *s = newest; s; s = s->prev) {
+        buf_fmt(b, "%s{\"index\":%u,\"attempt\":%lld,\"outcome\":%d",
+                s == newest ? "" : ",", s->index, (long long)s->attempt,
+                (int)s->outcome);
+        json_add_nullable(b, "args", s->args);
+        json_add_nullable(b, "child", s->child);
+        json_add_nullable(b, "key", s->key);
+        json_add_nullable(b, "shown", s->shown);
+        json_add_nullable(b, "output", s->output);
         buf_char(b, '}');
     }
     buf_char(b, ']');
@@ -263,12 +243,8 @@ void turn_write(struct buf *b, const struct turn *t)
     for (size_t i = 0; i < COUNT(sets); i++)
         put_set(b, sets[i].name,
                 (const void *)((const char *)t + sets[i].offset));
-    buf_cstr(b, ",\"results\":");
-    put_results(b, t->results);
-    buf_cstr(b, ",\"begun\":");
-    put_begun(b, t->begun);
-    buf_cstr(b, ",\"asks\":");
-    put_asks(b, t->approvals);
+    buf_cstr(b, ",\"states\":");
+    put_states(b, t->states);
     buf_cstr(b, ",\"rules\":");
     put_rules(b, t->rules);
     buf_cstr(b, ",\"plan\":");
@@ -356,61 +332,28 @@ static struct msg *read_msg(const struct json *j, struct arena *a)
     return m;
 }
 
-static bool read_results(const struct json *list, struct arena *a,
-                         const struct result **out)
+static bool read_states(const struct json *list, struct arena *a,
+                        const struct call_state **out)
 {
     for (const struct json *j = list ? list->first : NULL; j; j = j->next) {
-        struct result *r = arena_alloc(a, sizeof *r);
+        struct call_state *s = arena_alloc(a, sizeof *s);
         int64_t index, outcome;
 
-        if (!r || !json_i64(json_get(j, "index"), &index) ||
-            !json_i64(json_get(j, "outcome"), &outcome) || index < 0 ||
-            index >= CALLS_MAX || outcome < 0 || outcome > WEND_OUTCOME_SKIPPED)
-            return false;
-        r->index = (uint32_t)index;
-        r->outcome = (wend_outcome)outcome;
-        r->output = get_str(j, "output", a);
-        *out = r;
-        out = &r->prev;
-    }
-    return true;
-}
-
-static bool read_begun(const struct json *list, struct arena *a,
-                       const struct begun **out)
-{
-    for (const struct json *j = list ? list->first : NULL; j; j = j->next) {
-        struct begun *g = arena_alloc(a, sizeof *g);
-        int64_t index;
-
-        if (!g || !json_i64(json_get(j, "index"), &index) || index < 0 ||
+        if (!s || !json_i64(json_get(j, "index"), &index) || index < 0 ||
             index >= CALLS_MAX ||
-            !json_i64(json_get(j, "attempt"), &g->attempt))
+            !json_i64(json_get(j, "attempt"), &s->attempt) ||
+            !json_i64(json_get(j, "outcome"), &outcome) || outcome < 0 ||
+            outcome > WEND_OUTCOME_SKIPPED)
             return false;
-        g->index = (uint32_t)index;
-        g->args = get_str(j, "args", a);
-        g->child = get_str(j, "child", a);
-        g->key = get_str(j, "key", a);
-        *out = g;
-        out = &g->prev;
-    }
-    return true;
-}
-
-static bool read_asks(const struct json *list, struct arena *a,
-                      const struct approval **out)
-{
-    for (const struct json *j = list ? list->first : NULL; j; j = j->next) {
-        struct approval *q = arena_alloc(a, sizeof *q);
-        int64_t index;
-
-        if (!q || !json_i64(json_get(j, "index"), &index) || index < 0 ||
-            index >= CALLS_MAX)
-            return false;
-        q->index = (uint32_t)index;
-        q->args = get_str(j, "args", a);
-        *out = q;
-        out = &q->prev;
+        s->index = (uint32_t)index;
+        s->outcome = (wend_outcome)outcome;
+        s->args = get_str(j, "args", a);
+        s->child = get_str(j, "child", a);
+        s->key = get_str(j, "key", a);
+        s->shown = get_str(j, "shown", a);
+        s->output = get_str(j, "output", a);
+        *out = s;
+        out = &s->prev;
     }
     return true;
 }
@@ -463,9 +406,7 @@ static bool read_state(const struct json *j, const struct keep *k,
     if (phase < 0 || purpose < 0 || !json_i64(json_get(j, "stop"), &stop) ||
         stop < 0 || stop > WEND_OUTCOME_SKIPPED ||
         !read_members(j, k->arena, t) || !read_sets(j, t) ||
-        !read_results(json_get(j, "results"), k->arena, &t->results) ||
-        !read_begun(json_get(j, "begun"), k->arena, &t->begun) ||
-        !read_asks(json_get(j, "asks"), k->arena, &t->approvals))
+        !read_states(json_get(j, "states"), k->arena, &t->states))
         return false;
     if (!plan_state_read(json_get(j, "plan"), k->arena, &t->plan))
         return false;

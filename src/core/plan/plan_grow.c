@@ -193,7 +193,7 @@ void plan_grow(struct plan_state *p, const struct plan *plan, struct arena *a)
     for (uint32_t i = 0; i < old.plan->count; i++) {
         const struct action_state *s = plan_action_state(&old, i);
 
-        if (old.plan->whole[i] || s->at == AT_ENDED)
+        if (old.plan->whole[i] || s->at >= AT_APPROVAL)
             plan_put_state(p, i, s);
     }
     for (uint32_t i = 0; !a->failed && i < plan->count; i++)

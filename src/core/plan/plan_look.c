@@ -11,7 +11,7 @@ const struct action_state *plan_action_state(const struct plan_state *p,
 
 bool plan_action_waits(const struct plan_state *p, uint32_t i)
 {
-    return action_is_asked(plan_action_state(p, i));
+    return action_needs_approval(plan_action_state(p, i));
 }
 
 uint32_t plan_marked(const struct plan_state *p, unsigned mark, uint32_t *place)

@@ -27,7 +27,7 @@ static unsigned marks_of(const struct action_state *s)
         [AT_READY] = 1 << MARK_OPEN | 1 << MARK_READY,
         [AT_SKIPS] = 1 << MARK_OPEN | 1 << MARK_SETTLE,
         [AT_BREAKS] = 1 << MARK_OPEN | 1 << MARK_SETTLE,
-        [AT_ASKED] = 1 << MARK_OPEN,
+        [AT_APPROVAL] = 1 << MARK_OPEN,
         [AT_RUNS] = 1 << MARK_RUNS,
         [AT_LOST] = 1 << MARK_RUNS,
         [AT_DOUBTED] = 1 << MARK_RUNS,
@@ -293,10 +293,10 @@ static void on_action_start(struct plan_state *p, uint32_t i,
     struct action_state *s = copy_of(p, i, a);
     bool again;
 
-    if (!s)
+    if (!s || s->at == AT_ENDED) /* a forged log may say so */
         return;
     again = marks_of(s) == 1 << MARK_RUNS;
-    p->asked -= action_is_asked(s); /* stopped before an answer */
+    p->approvals -= action_needs_approval(s); /* stopped before an answer */
     s->at = AT_RUNS;
     s->again |= again;
     s->superseded = false;
@@ -392,7 +392,7 @@ static void on_action_end(struct plan_state *p, uint32_t i,
     output = arena_str(a, e->output_json.ptr ? e->output_json : STR("null"));
     if (!s || s->at == AT_ENDED)
         return;
-    p->asked -= action_is_asked(s);
+    p->approvals -= action_needs_approval(s);
     count_end(p, i, e->outcome, marks_of(s) == 1 << MARK_RUNS);
     s->at = AT_ENDED;
     s->outcome = e->outcome;
@@ -422,8 +422,8 @@ static void on_ask(struct plan_state *p, uint32_t i, const wend_event *ev,
 
     if (!s || s->at == AT_ENDED)
         return;
-    p->asked += !action_is_asked(s);
-    s->at = marks_of(s) == 1 << MARK_RUNS ? AT_DOUBTED : AT_ASKED;
+    p->approvals += !action_needs_approval(s);
+    s->at = marks_of(s) == 1 << MARK_RUNS ? AT_DOUBTED : AT_APPROVAL;
     s->params = arena_str(a, ev->u.approval_ask.args_json.ptr
                                  ? ev->u.approval_ask.args_json
                                  : STR("{}"));
@@ -435,9 +435,9 @@ static void on_answer(struct plan_state *p, uint32_t i, const wend_event *ev,
 {
     struct action_state *s = copy_of(p, i, a);
 
-    if (!s || !action_is_asked(s))
+    if (!s || !action_needs_approval(s))
         return;
-    p->asked--;
+    p->approvals--;
     s->at = s->at == AT_DOUBTED ? AT_LOST : AT_READY;
     s->answered = true;
     s->approved = ev->u.approval_answer.yes;
@@ -454,7 +454,6 @@ static void on_asking(struct plan_state *p, uint32_t i, const wend_event *ev,
     if (!s || s->asking == asking)
         return;
     s->asking = asking;
-    p->asking += asking ? 1 : UINT32_MAX;
     plan_keep_state(p, i, s, a);
 }
 
@@ -471,7 +470,7 @@ void plan_interrupt(struct plan_state *p, int64_t gap_us, struct arena *a)
 
         if (!s)
             return;
-        p->asked -= s->at == AT_DOUBTED;
+        p->approvals -= s->at == AT_DOUBTED;
         s->at = AT_LOST;
         s->began_us += gap_us;
         plan_keep_state(p, i, s, a);

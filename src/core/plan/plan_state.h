@@ -3,7 +3,7 @@
  *
  *     AT_WAITS --dependencies--> AT_READY --action_start--> AT_RUNS
  *     AT_WAITS --dependencies--> AT_SKIPS (with a reason), AT_BREAKS
- *     AT_READY --approval_ask--> AT_ASKED --approval_answer--> AT_READY
+ *     AT_READY --approval_ask--> AT_APPROVAL --approval_answer--> AT_READY
  *     AT_RUNS --run_resume, run_fork--> AT_LOST --action_start--> AT_RUNS
  *     AT_LOST --action_end(superseded)--> AT_LOST, its bracket closed
  *     AT_LOST --approval_ask--> AT_DOUBTED --approval_answer--> AT_LOST
@@ -29,9 +29,9 @@
 enum action_at {
     AT_WAITS,
     AT_READY,
-    AT_SKIPS,  /* its end is still to be written: skipped */
-    AT_BREAKS, /* ... failed, since its condition has no value */
-    AT_ASKED,  /* waits for approval */
+    AT_SKIPS,    /* its end is still to be written: skipped */
+    AT_BREAKS,   /* ... failed, since its condition has no value */
+    AT_APPROVAL, /* waits for approval */
     AT_RUNS,
     AT_LOST,    /* ran when the run was interrupted; not running now */
     AT_DOUBTED, /* ... and waits for approval to run again */
@@ -74,9 +74,9 @@ struct action_state {
 };
 
 /* It waits for approval. */
-static inline bool action_is_asked(const struct action_state *s)
+static inline bool action_needs_approval(const struct action_state *s)
 {
-    return s->at == AT_ASKED || s->at == AT_DOUBTED;
+    return s->at == AT_APPROVAL || s->at == AT_DOUBTED;
 }
 
 /* How many actions run at once when the plan says "auto": one more whenever
@@ -100,9 +100,8 @@ struct plan_state {
     struct pvec values;        /* by slot of plan->keys, of wend_str */
     bool started, ended;       /* plan_start, plan_end */
     int64_t started_us;
-    uint32_t running, holding; /* that take a slot; of them, sync */
-    uint32_t asked;
-    uint32_t asking;              /* llm actions whose model call is open */
+    uint32_t running, holding;    /* that take a slot; of them, sync */
+    uint32_t approvals;           /* actions that wait for one */
     uint32_t left;                /* plan_end waits for */
     uint32_t ok, failed, skipped; /* of those that ended */
     uint32_t canceled;            /* ... neither of these */

@@ -25,7 +25,7 @@ void plan_reserved(const struct turn *t, struct budget *out)
     uint32_t place = 0, i;
 
     *out = (struct budget){0};
-    while (p->asking && (i = plan_marked(p, MARK_RUNS, &place)) != PLAN_NONE) {
+    while (p->started && (i = plan_marked(p, MARK_RUNS, &place)) != PLAN_NONE) {
         const struct action_state *s = plan_action_state(p, i);
 
         if (s->asking)

@@ -91,7 +91,8 @@ static void settle(struct tt *x, uint32_t i)
 static void approved_policy(const struct turn *t, const struct work *w,
                             struct admission *a)
 {
-    if (!w->approved || !str_eq(w->args, turn_approval_args(t, w->call->index)))
+    if (!w->approved ||
+        !str_eq(w->args, turn_call_state(t, w->call->index)->shown))
         return;
     a->verdict.policy.decision = WEND_DECISION_ALLOW;
     a->verdict.policy.rule = STR("approved");

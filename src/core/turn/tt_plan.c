@@ -348,11 +348,11 @@ bool on_plan_approval(struct tt *x)
     enum action_at at = i == PLAN_NONE ? AT_ENDED : plan_action_state(p, i)->at;
     struct work w;
 
-    if (at != AT_ASKED && at != AT_DOUBTED)
+    if (at != AT_APPROVAL && at != AT_DOUBTED)
         return false;
     w = work_of_action(x->t, i);
     emit_approval_answer(x, &w, x->in->approval.yes, x->in->approval.by,
-                         x->in->approval.remember && at == AT_ASKED);
+                         x->in->approval.remember && at == AT_APPROVAL);
     w = work_now(x->t, &w);
     if (at == AT_DOUBTED && !x->in->approval.yes)
         end_lost(x, &w);
@@ -421,10 +421,10 @@ static void request_approvals_again(struct tt *x)
     uint32_t place = 0;
     struct work w;
 
-    while (plan_of(x)->asked && next_action(x, MARK_OPEN, &place, &w)) {
+    while (plan_of(x)->approvals && next_action(x, MARK_OPEN, &place, &w)) {
         struct admission a;
 
-        if (plan_action_state(plan_of(x), w.action)->at != AT_ASKED)
+        if (plan_action_state(plan_of(x), w.action)->at != AT_APPROVAL)
             continue;
         admit_work(x, &w, &a);
         request_approval(x, &w, &a.verdict);

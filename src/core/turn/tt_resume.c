@@ -95,7 +95,7 @@ static void request_approval_again(struct tt *x, const struct work *w)
     struct work asked = *w;
     struct admission a;
 
-    asked.args = turn_approval_args(x->t, w->call->index);
+    asked.args = turn_call_state(x->t, w->call->index)->shown;
     admit_work(x, &asked, &a);
     if (a.refused != WEND_OUTCOME_NONE ||
         a.verdict.policy.decision != WEND_DECISION_ALLOW)

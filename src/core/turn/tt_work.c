@@ -14,24 +14,22 @@
 
 struct work work_of_call(const struct turn *t, const struct call *c)
 {
-    const struct begun *b = turn_begun(t, c->index);
+    const struct call_state *s = turn_call_state(t, c->index);
     const struct tool *tool = config_tool(t->config, c->name);
     struct work w = {
         .call = c,
         .id = c->id,
         .name = c->name,
-        .args = b && b->args.ptr ? b->args : c->args,
+        .args = s->args.ptr ? s->args : c->args,
+        .key = s->key,
+        .child = s->child,
+        .attempt = s->attempt,
         .tool = tool,
         .timeout_ms = tool ? tool->timeout_ms : 0,
         .by_child = tool && tool->child,
         .left = true,
     };
 
-    if (b) {
-        w.key = b->key;
-        w.child = b->child;
-        w.attempt = b->attempt;
-    }
     if (c->index >= t->calls_count)
         return w; /* its message still streams */
     w.lost = bit_get(&t->lost, c->index);

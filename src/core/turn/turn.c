@@ -128,9 +128,7 @@ static void on_turn_start(struct turn *t, const wend_event *ev,
     t->started = t->ended = t->approval_asked = t->approval_answered =
         t->approved = none;
     t->lost = t->superseded = none;
-    t->begun = NULL;
-    t->results = NULL;
-    t->approvals = NULL;
+    t->states = NULL;
     t->part = t->halted = t->cut = t->again = false;
     t->part_text = t->part_thinking = t->part_opaque = STR_NONE;
     t->plan_call = t->plan_stop = STR_NONE;
@@ -318,12 +316,18 @@ void turn_remember(struct turn *t, wend_str text, const struct keep *k)
     t->rules = r;
 }
 
-static void mark(struct turn *t, wend_str call, struct bits *bits)
+struct call_state *turn_change_call(struct turn *t, uint32_t index,
+                                    const struct keep *k)
 {
-    int i = turn_call_index(t, call);
+    struct call_state *s = arena_alloc(k->arena, sizeof *s);
 
-    if (i >= 0)
-        bit_set(bits, (uint32_t)i);
+    if (!s)
+        return NULL;
+    *s = *turn_call_state(t, index);
+    s->prev = t->states;
+    s->index = index;
+    t->states = s;
+    return s;
 }
 
 static void on_approval_ask(struct turn *t, const wend_event *ev,
@@ -331,27 +335,26 @@ static void on_approval_ask(struct turn *t, const wend_event *ev,
 {
     const wend_ev_approval_ask *e = &ev->u.approval_ask;
     int i = turn_call_index(t, e->call);
-    struct approval *a = i >= 0 ? arena_alloc(k->arena, sizeof *a) : NULL;
+    struct call_state *s = i >= 0 ? turn_change_call(t, (uint32_t)i, k) : NULL;
 
-    if (!a)
+    if (!s)
         return;
+    s->shown = kept(k, e->args_json, STR("{}"));
     bit_set(&t->approval_asked, (uint32_t)i);
     bit_clear(&t->approval_answered, (uint32_t)i);
     bit_clear(&t->approved, (uint32_t)i);
-    a->prev = t->approvals;
-    a->index = (uint32_t)i;
-    a->args = kept(k, e->args_json, STR("{}"));
-    t->approvals = a;
 }
 
 static void on_approval_answer(struct turn *t, const wend_event *ev,
                                const struct keep *k)
 {
     const wend_ev_approval_answer *e = &ev->u.approval_answer;
+    int i = turn_call_index(t, e->call);
 
-    mark(t, e->call, &t->approval_answered);
-    if (e->yes)
-        mark(t, e->call, &t->approved);
+    if (i >= 0)
+        bit_set(&t->approval_answered, (uint32_t)i);
+    if (i >= 0 && e->yes)
+        bit_set(&t->approved, (uint32_t)i);
     if (e->remember.len)
         turn_remember(t, e->remember, k);
 }
@@ -360,32 +363,27 @@ static void on_call_start(struct turn *t, const wend_event *ev,
                           const struct keep *k)
 {
     const wend_ev_call_start *e = &ev->u.call_start;
-    const struct begun *before;
-    struct begun *b;
+    struct call_state *s;
     int i;
 
     if (turn_call_index(t, e->call) < 0)
         add_call(t, k, e->call, e->name, e->args_json, e->args_invalid);
     i = turn_call_index(t, e->call);
-    b = i >= 0 ? arena_alloc(k->arena, sizeof *b) : NULL;
-    if (!b)
+    if (i < 0 || bit_get(&t->ended, (uint32_t)i)) /* a forged log may say so */
+        return;
+    s = turn_change_call(t, (uint32_t)i, k);
+    if (!s)
         return;
     bit_set(&t->started, (uint32_t)i);
     bit_clear(&t->lost, (uint32_t)i);
     bit_clear(&t->superseded, (uint32_t)i);
-    before = turn_begun(t, (uint32_t)i);
-    if (before)
-        b->child = before->child;
-    b->prev = t->begun;
-    b->index = (uint32_t)i;
-    b->attempt = e->attempt;
-    b->args = turn_call(t, b->index)->args;
-    if (e->args_json.ptr && !str_eq(e->args_json, b->args))
-        b->args = arena_str(k->arena, e->args_json);
-    b->key = kept(k, e->key, STR(""));
-    t->begun = b;
+    s->attempt = e->attempt;
+    s->args = turn_call(t, s->index)->args;
+    if (e->args_json.ptr && !str_eq(e->args_json, s->args))
+        s->args = arena_str(k->arena, e->args_json);
+    s->key = kept(k, e->key, STR(""));
     if (is_plan_tool(t->config, e->name)) {
-        t->plan_args = b->args;
+        t->plan_args = s->args;
         turn_on_plan_call(t, e->call, k);
     }
 }
@@ -395,25 +393,22 @@ static void on_call_end(struct turn *t, const wend_event *ev,
 {
     const wend_ev_call_end *e = &ev->u.call_end;
     int i = turn_call_index(t, e->call);
-    struct result *r;
+    struct call_state *s;
 
-    if (i < 0)
+    if (i < 0 || bit_get(&t->ended, (uint32_t)i))
         return;
     if (e->outcome == WEND_OUTCOME_SUPERSEDED) { /* no result: it runs again */
         if (turn_call_runs(t, (uint32_t)i))
             bit_set(&t->superseded, (uint32_t)i);
         return;
     }
-    r = arena_alloc(k->arena, sizeof *r);
-    if (!r)
+    s = turn_change_call(t, (uint32_t)i, k);
+    if (!s)
         return;
     bit_set(&t->ended, (uint32_t)i);
     bit_clear(&t->lost, (uint32_t)i);
-    r->prev = t->results;
-    r->index = (uint32_t)i;
-    r->outcome = e->outcome;
-    r->output = kept(k, e->output, STR(""));
-    t->results = r;
+    s->outcome = e->outcome;
+    s->output = kept(k, e->output, STR(""));
     if (is_plan_tool(t->config, e->name))
         turn_on_plan_result(t, e, k);
     if (e->labels_json.ptr)
@@ -431,16 +426,16 @@ static void on_turn_end(struct turn *t, const struct keep *k)
 {
     for (uint32_t i = 0; i < t->calls_count; i++) {
         const struct call *c = turn_call(t, i);
-        const struct result *r = turn_result(t, i);
+        const struct call_state *s = turn_call_state(t, i);
         struct msg *m = arena_alloc(k->arena, sizeof *m);
 
         if (!m)
             return;
         m->role = ROLE_TOOL;
-        m->text = r ? r->output : STR("");
+        m->text = str_or(s->output, "");
         m->call = c->id;
         m->name = c->name;
-        m->failed = r && r->outcome != WEND_OUTCOME_OK;
+        m->failed = bit_get(&t->ended, i) && s->outcome != WEND_OUTCOME_OK;
         turn_history_add(t, m);
     }
     t->phase = PH_BETWEEN;

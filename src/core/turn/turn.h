@@ -34,13 +34,6 @@ struct call {
     bool invalid;  /* the arguments are not JSON */
 };
 
-struct result {
-    const struct result *prev; /* the one that ended before it */
-    uint32_t index;            /* of its call */
-    wend_outcome outcome;
-    wend_str output;
-};
-
 /* One message of the conversation, newest first by prev. */
 struct msg {
     const struct msg *prev;
@@ -65,21 +58,17 @@ struct stop {
     wend_str limit, code, message;
 };
 
-/* A start of a call; after an interruption it may start once more. */
-struct begun {
-    const struct begun *prev;
-    uint32_t index; /* of the call */
-    int64_t attempt;
-    wend_str args;  /* that its tool got: a hook may have changed them */
-    wend_str child; /* the run that it waits for; absent: none */
-    wend_str key;   /* stays, also in a fork: the effect is the same one */
-};
-
-/* What was shown to the person who approves. */
-struct approval {
-    const struct approval *prev;
-    uint32_t index; /* of the call */
-    wend_str args;
+/* What has become of a call; each change adds one in front. */
+struct call_state {
+    const struct call_state *prev;
+    uint32_t index;  /* of the call */
+    int64_t attempt; /* 0: it has not begun */
+    wend_str args;   /* that its tool got: a hook may have changed them */
+    wend_str child;  /* the run that it waits for; absent: none */
+    wend_str key;    /* stays, also in a fork: the effect is the same one */
+    wend_str shown;  /* arguments for approval; absent: none was asked */
+    wend_outcome outcome; /* NONE: it has not ended */
+    wend_str output;
 };
 
 struct turn {
@@ -122,13 +111,11 @@ struct turn {
     const struct call *calls; /* of this message, last one first */
     uint32_t calls_count, failed_calls;
     struct bits started, ended, approval_asked, approval_answered, approved;
-    struct bits lost;          /* open when its process died, not settled yet */
-    struct bits superseded;    /* ... and that attempt has its end: it starts
-                                  again, in this step or in that of a fork */
-    const struct begun *begun; /* newest first */
+    struct bits lost;       /* open when its process died, not settled yet */
+    struct bits superseded; /* ... and that attempt has its end: it starts
+                               again, in this step or in that of a fork */
+    const struct call_state *states;                /* newest first */
     wend_str part_text, part_thinking, part_opaque; /* of model_part */
-    const struct result *results;
-    const struct approval *approvals; /* newest first */
 
     wend_ev_metrics metrics;
     uint32_t labels; /* wend_label: what its calls brought into the run */
@@ -183,13 +170,13 @@ uint32_t turn_busy(const struct turn *t);
 int turn_plan_call(const struct turn *t);
 /* A model is writing a plan, and at least one action of it is complete. */
 bool turn_plan_open(const struct turn *t);
-const struct result *turn_result(const struct turn *t, uint32_t index);
-/* The newest start of that call; NULL: it has not started. */
-const struct begun *turn_begun(const struct turn *t, uint32_t index);
+/* Its newest state; all zero if it has none yet. */
+const struct call_state *turn_call_state(const struct turn *t, uint32_t index);
+/* A copy of that to change, the newest from now on; NULL: out of memory. */
+struct call_state *turn_change_call(struct turn *t, uint32_t index,
+                                    const struct keep *k);
 /* The arguments that it got, or will get as far as is known. */
 wend_str turn_call_args(const struct turn *t, const struct call *c);
-/* The arguments that were shown for approval; absent: no approval was asked. */
-wend_str turn_approval_args(const struct turn *t, uint32_t index);
 /* The sum, or INT64_MAX if it overflows. */
 int64_t i64_sum(int64_t a, int64_t b);
 /* The model that is asked now, of the config's. */
@@ -203,8 +190,6 @@ int64_t turn_tokens(const struct turn *t);
 /* How long processes had it, by that time. */
 int64_t turn_ran_us(const struct turn *t, int64_t time_us);
 
-/* The run that the call waits for, absent if there is none. */
-wend_str turn_call_child(const struct turn *t, uint32_t index);
 /* turn_child.c: runs that calls and actions wait for. */
 void turn_child_start(struct turn *t, const wend_event *ev,
                       const struct keep *k);

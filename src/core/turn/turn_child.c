@@ -4,20 +4,13 @@
  */
 #include "core/turn/turn.h"
 
-/* Only the child that it waits for changes. */
-static void set_of_call(struct turn *t, wend_str call, wend_str child,
+static void set_of_call(struct turn *t, uint32_t i, wend_str child,
                         const struct keep *k)
 {
-    int i = turn_call_index(t, call);
-    const struct begun *before = i >= 0 ? turn_begun(t, (uint32_t)i) : NULL;
-    struct begun *b = before ? arena_alloc(k->arena, sizeof *b) : NULL;
+    struct call_state *s = turn_change_call(t, i, k);
 
-    if (!b)
-        return;
-    *b = *before;
-    b->child = child;
-    b->prev = t->begun;
-    t->begun = b;
+    if (s)
+        s->child = child;
 }
 
 static void set_of_action(struct plan_state *p, uint32_t i, wend_str child,
@@ -45,11 +38,12 @@ void turn_child_start(struct turn *t, const wend_event *ev,
     uint32_t i = e->action.ptr && t->plan.started
                      ? plan_find(t->plan.plan, e->action)
                      : PLAN_NONE;
+    int call = e->call.ptr ? turn_call_index(t, e->call) : -1;
 
     if (i != PLAN_NONE)
         set_of_action(&t->plan, i, run, false, k->arena);
-    else if (e->call.ptr)
-        set_of_call(t, e->call, run, k);
+    else if (call >= 0 && turn_call_runs(t, (uint32_t)call))
+        set_of_call(t, (uint32_t)call, run, k);
 }
 
 /* The parent counts what the child used, but not its time. */
@@ -90,8 +84,8 @@ static bool take_from_actions(struct turn *t, const wend_ev_child_end *e,
 static bool take_from_calls(struct turn *t, wend_str run, const struct keep *k)
 {
     for (const struct call *c = t->calls; c; c = c->prev)
-        if (str_eq(turn_call_child(t, c->index), run)) {
-            set_of_call(t, c->id, STR_NONE, k);
+        if (str_eq(turn_call_state(t, c->index)->child, run)) {
+            set_of_call(t, c->index, STR_NONE, k);
             return true;
         }
     return false;

@@ -106,14 +106,14 @@ static void forget_answers(struct plan_state *p, struct arena *a)
             const struct action_state *was = plan_action_state(p, i);
             struct action_state *s;
 
-            if (was->at != AT_ASKED && !was->answered)
+            if (was->at != AT_APPROVAL && !was->answered)
                 continue;
             s = arena_alloc(a, sizeof *s);
             if (!s)
                 return;
             *s = *was;
-            p->asked -= s->at == AT_ASKED;
-            s->at = s->at == AT_ASKED ? AT_READY : s->at;
+            p->approvals -= s->at == AT_APPROVAL;
+            s->at = s->at == AT_APPROVAL ? AT_READY : s->at;
             s->answered = s->approved = false;
             plan_keep_state(p, i, s, a);
         }
@@ -134,7 +134,6 @@ static void distrust(struct turn *t, const wend_event *ev)
     t->started_us = ev->time_us;
     t->idle_us = 0;
     t->rules = NULL;
-    t->approvals = NULL;
     t->approval_asked = t->approval_answered = t->approved = (struct bits){0};
     t->labels |= WEND_LABEL_UNTRUSTED_SOURCE;
     m->turns = at_least_0(m->turns);

@@ -122,44 +122,21 @@ uint32_t turn_busy(const struct turn *t)
            (plan >= 0 && turn_call_runs(t, (uint32_t)plan));
 }
 
-const struct result *turn_result(const struct turn *t, uint32_t index)
+const struct call_state *turn_call_state(const struct turn *t, uint32_t index)
 {
-    const struct result *r = t->results;
+    static const struct call_state none;
+    const struct call_state *s = t->states;
 
-    while (r && r->index != index)
-        r = r->prev;
-    return r;
-}
-
-const struct begun *turn_begun(const struct turn *t, uint32_t index)
-{
-    const struct begun *b = t->begun;
-
-    while (b && b->index != index)
-        b = b->prev;
-    return b;
+    while (s && s->index != index)
+        s = s->prev;
+    return s ? s : &none;
 }
 
 wend_str turn_call_args(const struct turn *t, const struct call *c)
 {
-    const struct begun *b = turn_begun(t, c->index);
+    const struct call_state *s = turn_call_state(t, c->index);
 
-    return b && b->args.ptr ? b->args : c->args;
-}
-
-wend_str turn_call_child(const struct turn *t, uint32_t index)
-{
-    const struct begun *b = turn_begun(t, index);
-
-    return b ? b->child : STR_NONE;
-}
-
-wend_str turn_approval_args(const struct turn *t, uint32_t index)
-{
-    for (const struct approval *a = t->approvals; a; a = a->prev)
-        if (a->index == index)
-            return a->args;
-    return STR_NONE;
+    return s->args.ptr ? s->args : c->args;
 }
 
 int64_t i64_sum(int64_t a, int64_t b)

@@ -97,7 +97,9 @@ void turn_on_action_end(struct turn *t, const wend_event *ev,
     uint32_t i =
         t->plan.started ? plan_find(t->plan.plan, e->action) : PLAN_NONE;
 
-    if (e->outcome == WEND_OUTCOME_SUPERSEDED) { /* it runs again */
+    /* It runs again; or a forged log ends it twice. */
+    if (e->outcome == WEND_OUTCOME_SUPERSEDED ||
+        (i != PLAN_NONE && plan_action_state(&t->plan, i)->at == AT_ENDED)) {
         plan_evolve(&t->plan, ev, k->arena);
         return;
     }

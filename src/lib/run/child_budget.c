@@ -61,8 +61,8 @@ static void add_lost(const struct wend_run *r, struct budget *sum)
     uint32_t place = 0, i;
 
     for (const struct call *c = t->calls; c; c = c->prev)
-        if (is_lost(r, turn_call_child(t, c->index)))
-            add_stored(r, turn_call_child(t, c->index), sum);
+        if (is_lost(r, turn_call_state(t, c->index)->child))
+            add_stored(r, turn_call_state(t, c->index)->child, sum);
     while (t->plan.started &&
            (i = plan_marked(&t->plan, MARK_RUNS, &place)) != PLAN_NONE)
         if (is_lost(r, plan_action_state(&t->plan, i)->child))

@@ -252,7 +252,7 @@ static bool is_open_call(const struct turn *t, int i)
 {
     return i >= 0 && !bit_get(&t->ended, (uint32_t)i) &&
            !bit_get(&t->superseded, (uint32_t)i) &&
-           !turn_call_child(t, (uint32_t)i).ptr;
+           !turn_call_state(t, (uint32_t)i)->child.ptr;
 }
 
 static bool is_open_action(const struct plan_state *p, uint32_t i)

@@ -415,7 +415,7 @@ static const char *status_now(const struct wend_run *r)
     for (uint32_t i = 0; i < t->calls_count; i++)
         if (turn_call_waits(t, i))
             return "waiting";
-    return t->plan.asked ? "waiting" : "running";
+    return t->plan.approvals ? "waiting" : "running";
 }
 
 void shell_submit(struct wend_run *r)

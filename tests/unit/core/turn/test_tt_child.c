@@ -284,13 +284,13 @@ static void test_counts(void)
 
     world_init(&w, &plain, FAMILY);
     play_family(&w, "start " H "done");
-    snprintf(first, sizeof first, "%s", turn_call_child(&w.turn, 0).ptr);
+    snprintf(first, sizeof first, "%s", turn_call_state(&w.turn, 0)->child.ptr);
     tap_is_i64((int64_t)strlen(first), 36, "a child has an id");
     play_family(&w, "resume");
-    tap_is_str(turn_call_child(&w.turn, 0), (const char *)first,
+    tap_is_str(turn_call_state(&w.turn, 0)->child, (const char *)first,
                "the same after a crash");
     play_family(&w, "kid:call_1");
-    tap_ok(!turn_call_child(&w.turn, 0).ptr, "then nobody waits for it");
+    tap_ok(!turn_call_state(&w.turn, 0)->child.ptr, "then nobody waits for it");
     tap_is_i64(w.turn.metrics.tokens_in, 5, "what it used is used");
     tap_is_i64(w.turn.metrics.model_calls, 4, "its model calls, and ours");
     tap_is_i64(w.turn.labels, WEND_LABEL_SENSITIVE,

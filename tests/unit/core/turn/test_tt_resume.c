@@ -300,8 +300,8 @@ static void test_details(void)
     w.start.limits.time_ms = 60000;
     play(&w, "start hook text call:w={\"text\":\"own\"} done "
              "hook:call_1=change resume");
-    tap_is_i64(turn_begun(&w.turn, 0)->attempt, 2, "the second attempt");
-    tap_is_str(turn_begun(&w.turn, 0)->args, STR("{\"text\":\"hooked\"}"),
+    tap_is_i64(turn_call_state(&w.turn, 0)->attempt, 2, "the second attempt");
+    tap_is_str(turn_call_state(&w.turn, 0)->args, STR("{\"text\":\"hooked\"}"),
                "with what the first really got");
     in.time_us = w.time_us += 20000000;
     arena_reset(&w.scratch);
