@@ -96,7 +96,7 @@ for f in $pages; do
     missing=$(misplaced_names "$f" | tr '\n' ';')
     [ -z "$missing" ]
     check "$f says where functions are${missing:+: not $missing}"
-    [ "$(grep -c '^    ' "$f")" -ge 8 ] && grep -qx '## What holds' "$f" &&
+    [ "$(grep -c '^    ' "$f")" -ge 8 ] && grep -qx '## Invariants' "$f" &&
         grep -qx '## Breakpoints' "$f" && grep -qx '## Tests' "$f"
     check "$f has a picture, invariants, breakpoints and tests"
     [ "$(wc -l <"$f")" -le 95 ]
