@@ -77,7 +77,7 @@ static const char *check(void *ctx, const wend_event *run_end)
     if (bank->charges > 1)
         return "the card was charged more than once";
     if (run_end->u.run_end.outcome == WEND_OUTCOME_OK && !bank->charges)
-        return "the run is fine, and nobody was charged";
+        return "the run is ok, but no charge was made";
     return NULL;
 }
 

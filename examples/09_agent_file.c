@@ -56,7 +56,7 @@ int main(int argc, char **argv)
     if (s == WEND_OK) {
         show(manifest);
         if (wend_agent_load(rt, path, &options, &agent, &err) == WEND_E_STALE)
-            printf("refused, as nobody has accepted it yet\n");
+            printf("refused, since it was not accepted yet\n");
         options.trust = manifest->sum; /* a person has said yes */
         s = wend_agent_load(rt, path, &options, &agent, &err);
     }

@@ -29,7 +29,7 @@ struct run_timer {
 
 struct replay_player; /* replay.c */
 
-/* Where a run stood before its run_end, and what that said. */
+/* The state before run_end, and that event: the store may refuse it. */
 struct unended {
     struct turn turn;
     wend_ev_run_end end;
@@ -46,22 +46,25 @@ struct wend_run {
     atomic_bool freed;             /* by the host */
     struct wend_run *next, **prev; /* rt->runs */
     struct wend_run *dirty_next;
-    bool dirty, over;
+    bool dirty;  /* it has an open batch: in rt->dirty */
+    bool over;   /* it has its run_end */
     bool parked; /* released before its end: another owner may resume it */
     char id[40];
     wend_agent *agent; /* NULL for a replay */
     struct arena arena;
     struct turn turn;
-    int64_t epoch, durable_seq, delta_n;
-    struct lease lease; /* from its start to its end in the store */
-    int64_t last_us;    /* newest time given to an event */
-    int64_t ahead_us;   /* its time, less the runtime's clock */
-    bool clock_set;     /* ahead_us is known */
+    int64_t epoch;
+    int64_t durable_seq; /* newest kept event that the store has */
+    int64_t delta_n;     /* deltas since the newest kept event */
+    struct lease lease;  /* from its start to its end in the store */
+    int64_t last_us;     /* newest time given to an event */
+    int64_t ahead_us;    /* its time, less the runtime's clock */
+    bool clock_set;      /* ahead_us is known */
     wend_outcome outcome;
     struct session *session; /* the driver's */
     struct reply reply;
     int64_t asked; /* newest ask that went to the driver */
-    bool replying;
+    bool replying; /* `reply` is that of an open model call */
     struct run_timer timers[TIMERS];
     struct timer_node pack_timer;
     struct pack pack;
@@ -71,18 +74,18 @@ struct wend_run {
     struct wend_call *calls;
     struct veil *veil; /* over what its model says; NULL: no need so far */
     struct action_ask *asks;
-    int64_t asks_count;           /* that there were */
-    struct took *took;            /* what ended took; see plan.h */
+    int64_t asks_count;           /* so far */
+    struct took *took;            /* durations of ended work; see plan.h */
     const struct plan_past *past; /* NULL: not looked up */
     struct child *children;       /* that it waits for; see child.h */
     struct child *child;          /* what it is to its parent, else NULL */
     wend_str correlation;         /* of run_start */
-    struct budget budget;         /* lent last */
+    struct budget budget;         /* of the newest input */
     struct shown shown;
     wend_hook_fn hook;
     void *hook_ctx;
     struct kept *hook_kept;  /* NULL: it is not released, or its parent's */
-    unsigned mode;           /* of its config */
+    unsigned mode;           /* RUN_ bits: which of agent->configs */
     struct tagging *tagging; /* of a model that writes plans; or NULL */
     wend_str answer;         /* of run_end, lent by wait */
     wend_str end_limit, end_code, end_message; /* of run_end */
@@ -91,7 +94,7 @@ struct wend_run {
     uint64_t heard;       /* of the newest step */
     struct store_birth birth;
     bool born, resumed;       /* the store has it; this run came from there */
-    bool trusts;              /* the host answers for an imported log */
+    bool trusts;              /* the host trusts an imported log */
     struct trouble *troubles; /* that wait for its next step */
     wend_error error;         /* why it does not continue */
     wend_error said;          /* why the last call was refused */
