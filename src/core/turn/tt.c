@@ -198,7 +198,7 @@ void end_turn(struct tt *x, wend_outcome outcome)
 }
 
 /* The store may refuse the end, when a request was accepted before it. */
-static void keep_unended(struct tt *x)
+static void copy_unended(struct tt *x)
 {
     struct turn *t = arena_alloc(x->s->scratch, sizeof *t);
 
@@ -216,7 +216,7 @@ void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
     assert(no_memory(x) || t->phase != PH_END);
     if (t->metrics_due)
         emit_metrics(x);
-    keep_unended(x);
+    copy_unended(x);
     if (t->file_plan.ptr && t->counter < 0)
         text = plan_text(x);
     else if (outcome == WEND_OUTCOME_OK && t->config->schema)
