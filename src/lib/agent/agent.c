@@ -19,9 +19,6 @@
 #include "core/policy/policy.h"
 #include "host/path.h"
 #include "lib/run/child.h"
-#include "lib/run/past.h"
-#include "lib/run/trouble.h"
-#include "lib/runtime/handover.h"
 
 static const char *const eager_names[] = {"safe", "all", "off"};
 

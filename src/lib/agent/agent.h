@@ -11,7 +11,6 @@
 #include "base/network.h"
 #include "base/redact.h"
 #include "core/config/config.h"
-#include "lib/runtime/kept.h"
 #include "lib/runtime/runtime.h"
 #include "lib/runtime/tool_keep.h"
 #include "tools/tools.h"

@@ -5,7 +5,7 @@
  * every other word as it stands and look it up in the folder they run in,
  * which is the project's.
  */
-#include "lib/agent/cover.h"
+#include "lib/agent/agent_file.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -13,7 +13,6 @@
 
 #include "base/fail.h"
 #include "base/utf8.h"
-#include "lib/runtime/handover.h"
 #include "tools/tools.h"
 
 __attribute__((format(printf, 3, 0))) static void

@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "lib/agent/agent.h"
 #include "lib/agent/load.h"
-#include "lib/run/past.h"
+#include "lib/log/log.h"
 
 /* The agent in the log. */
 struct past {
@@ -104,7 +104,7 @@ static void take_config(struct remake *m, wend_str json,
                                        .cost_nano = limits->cost_nano};
 }
 
-static bool take_event(void *ctx, const wend_event *ev)
+static wend_status take_event(void *ctx, const wend_event *ev)
 {
     struct remake *m = ctx;
     const wend_ev_run_start *e = &ev->u.run_start;
@@ -120,22 +120,18 @@ static bool take_event(void *ctx, const wend_event *ev)
     }
     if (m->o.past && ev->type < 64 && m->o.past_types >> ev->type & 1)
         m->o.past(m->o.ctx, ev);
-    return true;
+    return WEND_OK;
 }
 
 static wend_status read_past(struct remake *m, struct past_log **log)
 {
-    struct past_reader reader = {.to = m->o.at,
-                                 .types = UINT64_C(1) << WEND_RUN_START |
-                                          UINT64_C(1) << WEND_RUN_FORK |
-                                          UINT64_C(1) << WEND_RUN_RESUME,
-                                 .fn = take_event,
-                                 .ctx = m};
-    wend_status s;
+    const struct log_reader reader = {.store = m->load.rt->store,
+                                      .mem = &m->load.rt->mem,
+                                      .blob = log_text,
+                                      .fn = take_event,
+                                      .ctx = m};
+    wend_status s = past_read(&reader, m->id, m->o.at, log, m->load.err);
 
-    if (m->o.past)
-        reader.types |= m->o.past_types;
-    s = past_read(m->load.rt, m->id, &reader, log, m->load.err);
     /* The resume refuses what follows the damage. */
     if (s == WEND_E_CORRUPT && m->past.config)
         s = WEND_OK;

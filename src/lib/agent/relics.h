@@ -17,9 +17,5 @@ uint32_t relic_labels(const struct manifest_words *w, uint32_t otherwise);
 /* relic_http.c; the manifest is the agent's. */
 wend_status relic_add_http(wend_agent *a, const struct relic_manifest *m,
                            wend_error *err);
-/* relic_mcp.c; how its server is started. */
-wend_status relic_mcp_options(wend_agent *a, const struct relic_manifest *m,
-                              const wend_relic_options *o,
-                              wend_mcp_options *out, wend_error *err);
 
 #endif

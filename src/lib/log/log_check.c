@@ -42,20 +42,25 @@ bool log_blob_fits(wend_str hash, wend_str text)
     return str_is(hash, hex);
 }
 
-wend_status log_blob(void *ctx, wend_str hash, struct arena *a, wend_str *text)
+wend_status log_text(void *ctx, wend_str hash, struct arena *a, wend_str *text)
 {
     wend_store *store = ctx;
     struct buf b = {.mem = &store->mem};
     wend_status s = store->ops->blob(store, hash, &b, NULL);
 
-    if (s == WEND_OK && !log_blob_fits(hash, buf_view(&b)))
-        s = WEND_E_CORRUPT;
     if (s == WEND_OK) {
         *text = arena_str(a, buf_view(&b));
         s = text->ptr ? WEND_OK : WEND_E_NOMEM;
     }
     buf_free(&b);
     return s;
+}
+
+wend_status log_blob(void *ctx, wend_str hash, struct arena *a, wend_str *text)
+{
+    wend_status s = log_text(ctx, hash, a, text);
+
+    return s == WEND_OK && !log_blob_fits(hash, *text) ? WEND_E_CORRUPT : s;
 }
 
 /* ---- Items --------------------------------------------------------------- */

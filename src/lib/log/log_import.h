@@ -7,10 +7,52 @@
 
 #include "base/id.h"
 #include "lib/log/log.h"
-#include "lib/log/log_lines.h"
-#include "lib/log/log_source.h"
 #include "lib/run/run.h"
 #include "store/table.h"
+
+/* ---- log_lines.c: the lines of an exported run ------------------------------
+ */
+
+enum line_kind {
+    LINE_HEAD,  /* run */
+    LINE_BLOB,  /* hash, body: a JSON string */
+    LINE_EVENT, /* item; its seq is not known yet */
+    LINE_PACK,  /* item */
+    LINE_END,   /* run, seq, hash */
+    LINE_BAD,
+};
+
+struct log_line {
+    wend_str run, hash, body;
+    struct store_item item;
+    int64_t seq;
+};
+
+/* Strict: what we do not write is LINE_BAD. Strings point into the text. */
+enum line_kind log_line_read(wend_str text, struct log_line *out);
+
+struct log_source {
+    wend_read_fn read;
+    void *ctx;
+    struct buf text; /* of the file, from offset `at` on; set its mem */
+    int64_t at;
+    size_t taken; /* bytes of it that were lines */
+    bool ended;   /* there is nothing behind it */
+};
+
+/* The next line is the one at that offset. */
+void log_source_seek(struct log_source *s, int64_t at);
+int64_t log_source_place(const struct log_source *s); /* of the next line */
+/* Without its newline, lent until the next call. WEND_END, WEND_E_IO: it
+ * cannot be read, or _NOMEM. */
+wend_status log_source_line(struct log_source *s, wend_str *line);
+void log_source_free(struct log_source *s);
+
+/* A wend_read_fn for a wend_str. */
+int64_t log_read_memory(void *ctx, int64_t at, char *to, size_t size);
+
+/* ---- The import ------------------------------------------------------------
+ */
 
 enum { BATCH_ITEMS = 256, BATCH_BYTES = 1 << 20 }; /* a few milliseconds */
 

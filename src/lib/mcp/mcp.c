@@ -13,7 +13,6 @@
 #include "base/fail.h"
 #include "base/url.h"
 #include "lib/agent/relics.h"
-#include "lib/runtime/handover.h"
 
 /* What a tool of the agent points to. */
 struct offered {

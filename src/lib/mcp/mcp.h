@@ -15,7 +15,7 @@
 #ifndef LIB_MCP_H
 #define LIB_MCP_H
 
-#include "lib/run/trouble.h"
+#include "lib/run/run.h"
 #include "wire/mcp/mcp.h"
 
 enum {

@@ -10,7 +10,6 @@
 
 #include "lib/run/call.h"
 #include "lib/run/child.h"
-#include "lib/run/hook.h"
 #include "lib/run/shell.h"
 
 const struct plan_action *action_of(const struct wend_run *r,

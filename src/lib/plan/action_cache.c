@@ -11,8 +11,6 @@
 #include "lib/run/call.h"
 #include "lib/run/child.h"
 #include "lib/run/shell.h"
-#include "lib/run/trouble.h"
-#include "lib/runtime/fact.h"
 
 static const char space[] = "plan/cache";
 

@@ -15,8 +15,6 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
-#include "lib/run/trouble.h"
-#include "lib/runtime/fact.h"
 
 static const char space[] = "learned";
 

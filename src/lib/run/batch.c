@@ -10,10 +10,14 @@
 #include <assert.h>
 #include <string.h>
 
-enum {
-    EVENTS_FIRST = 16,      /* a turn's events fit without growing */
-    SPARE_BYTES = 64 << 10, /* a larger buffer is not kept for reuse */
-};
+enum { SPARE_BYTES = 64 << 10 }; /* a larger buffer is not kept for reuse */
+
+void batch_init(struct batch *b, const struct mem *m)
+{
+    b->mem = *m;
+    b->arena.mem = b->bytes.mem = &b->mem;
+    b->effects_tail = &b->effects;
+}
 
 struct batch *batch_new(struct wend_run *r)
 {
@@ -24,14 +28,12 @@ struct batch *batch_new(struct wend_run *r)
         b = mem_zalloc(&r->rt->mem, sizeof *b);
     if (!b)
         return NULL;
-    b->mem = r->rt->mem;
-    b->effects_tail = &b->effects;
+    batch_init(b, &r->rt->mem);
     b->post.kind = POST_COMMITTED;
     b->run = r;
     memcpy(b->id, r->id, sizeof b->id);
     b->mailbox = r->rt->mailbox;
     mailbox_ref(b->mailbox);
-    b->arena.mem = b->bytes.mem = &b->mem;
     return b;
 }
 
@@ -46,9 +48,18 @@ static void free_effects(struct batch *b, struct fx_node *fx)
 static void empty(struct batch *b)
 {
     free_effects(b, b->effects);
-    for (size_t i = 0; i < b->packs_count; i++)
+    for (size_t i = 0; i < b->sb.packs_count; i++)
         mem_free(&b->mem, (void *)(uintptr_t)b->packs[i].body.ptr);
     arena_free(&b->arena);
+}
+
+void batch_end(struct batch *b)
+{
+    empty(b);
+    mem_free(&b->mem, b->events);
+    mem_free(&b->mem, b->packs);
+    mem_free(&b->mem, b->heard);
+    buf_free(&b->bytes);
 }
 
 void batch_free(struct batch *b)
@@ -60,11 +71,7 @@ void batch_free(struct batch *b)
         return;
     m = b->mem;
     box = b->mailbox;
-    empty(b);
-    mem_free(&m, b->events);
-    mem_free(&m, b->packs);
-    mem_free(&m, b->heard);
-    buf_free(&b->bytes);
+    batch_end(b);
     mem_free(&m, b);
     mailbox_unref(box);
 }
@@ -92,24 +99,6 @@ void batch_done(struct batch *b)
     rt->spare = b;
 }
 
-/* Room for one more element; the array may move. */
-static bool grow(const struct mem *m, void *array, size_t *cap, size_t count,
-                 size_t size)
-{
-    void **p = array;
-    size_t want = *cap ? *cap * 2 : EVENTS_FIRST;
-    void *more;
-
-    if (count < *cap)
-        return true;
-    more = mem_realloc(m, *p, want * size);
-    if (!more)
-        return false;
-    *p = more;
-    *cap = want;
-    return true;
-}
-
 bool batch_blobs(struct batch *b, const struct event_blob *list)
 {
     for (; list; list = list->next) {
@@ -121,7 +110,7 @@ bool batch_blobs(struct batch *b, const struct event_blob *list)
         copy->text = arena_str(&b->arena, list->text);
         copy->next = b->blobs;
         b->blobs = copy;
-        b->blobs_count++;
+        b->sb.blobs_count++;
     }
     return !b->arena.failed;
 }
@@ -130,71 +119,81 @@ bool batch_event(struct batch *b, const wend_event *ev)
 {
     struct event_blobs blobs = {.arena = &b->arena};
     size_t at = b->bytes.len;
+    struct store_event *events = mem_more(
+        &b->mem, b->events, b->sb.events_count, &b->events_cap, sizeof *events);
 
-    if (!grow(&b->mem, &b->events, &b->events_cap, b->events_count,
-              sizeof *b->events))
+    if (!events)
         return false;
+    b->events = events;
     event_write(&b->bytes, ev, &blobs);
     if (b->bytes.failed || b->arena.failed)
         return false;
-    b->events[b->events_count++] = (struct store_event){
+    events[b->sb.events_count++] = (struct store_event){
         ev->seq, ev->type, ev->time_us, {(const char *)at, b->bytes.len - at}};
     b->last_seq = ev->seq;
-    at = b->blobs_count;
+    at = b->sb.blobs_count;
     if (!batch_blobs(b, blobs.first))
         return false;
     if (ev->type == WEND_RUN_END) {
         b->end_blobs = b->blobs;
-        b->end_blobs_count = b->blobs_count - at;
+        b->end_blobs_count = b->sb.blobs_count - at;
     }
     return true;
 }
 
 bool batch_heard_room(struct batch *b, size_t more)
 {
-    bool ok = true;
+    struct store_heard *heard = b->heard;
 
-    while (ok && b->heard_cap < b->heard_count + more)
-        ok = grow(&b->mem, &b->heard, &b->heard_cap, b->heard_cap,
-                  sizeof *b->heard);
-    return ok;
+    while (b->heard_cap < b->sb.heard_count + more) {
+        heard = mem_more(&b->mem, b->heard, b->heard_cap, &b->heard_cap,
+                         sizeof *heard);
+        if (!heard)
+            return false;
+        b->heard = heard;
+    }
+    return true;
 }
 
 void batch_heard(struct batch *b, int64_t request, bool late)
 {
-    assert(b->heard_count < b->heard_cap);
-    b->heard[b->heard_count++] = (struct store_heard){request, late};
+    assert(b->sb.heard_count < b->heard_cap);
+    b->heard[b->sb.heard_count++] = (struct store_heard){request, late};
 }
 
 void batch_unend(struct batch *b)
 {
     struct event_blob **link = &b->blobs;
 
-    for (size_t e = 0; e < b->events_count; e++)
+    for (size_t e = 0; e < b->sb.events_count; e++)
         b->events[e].body.ptr =
             (const char *)(size_t)(b->events[e].body.ptr - b->bytes.ptr);
-    assert(b->events_count);
-    b->events_count--;
-    b->bytes.len = (size_t)b->events[b->events_count].body.ptr;
+    assert(b->sb.events_count);
+    b->sb.events_count--;
+    b->bytes.len = (size_t)b->events[b->sb.events_count].body.ptr;
     b->last_seq--;
     while (b->end_blobs_count && *link != b->end_blobs)
         link = &(*link)->next;
-    for (; b->end_blobs_count; b->end_blobs_count--, b->blobs_count--)
+    for (; b->end_blobs_count; b->end_blobs_count--, b->sb.blobs_count--)
         *link = (*link)->next;
     b->status = WEND_OK;
 }
 
 bool batch_pack(struct batch *b, struct pack *p)
 {
-    struct store_pack sp = {.seq = p->seq, .n = p->n, .count = p->count};
+    struct store_pack sp = {.seq = p->seq, .n = p->n, .count = p->count},
+                      *packs;
 
     if (!p->count)
         return true;
-    if (!grow(&b->mem, &b->packs, &b->packs_cap, b->packs_count,
-              sizeof *b->packs) ||
-        !pack_close(p, &sp.body))
+    packs = mem_more(&b->mem, b->packs, b->sb.packs_count, &b->packs_cap,
+                     sizeof *packs);
+    if (!packs)
         return false;
-    b->packs[b->packs_count++] = sp;
+    b->packs = packs;
+    if (!pack_close(p, &sp.body))
+        return false;
+    packs[b->sb.packs_count++] = sp;
     return true;
 }
 
@@ -210,13 +209,9 @@ bool batch_effects(struct batch *b, const struct effect *fx)
         n->fx = *fx;
         n->fx.next = NULL;
         text = (char *)(n + 1);
-        if (fx->args.len)
-            memcpy(text, fx->args.ptr, fx->args.len);
-        n->fx.args.ptr = text;
-        text += fx->args.len + 1;
-        if (fx->key.len)
-            memcpy(text, fx->key.ptr, fx->key.len);
-        n->fx.key.ptr = text;
+        n->fx.args = str_pack(&text, fx->args);
+        text++; /* each ends with a NUL */
+        n->fx.key = str_pack(&text, fx->key);
         *b->effects_tail = n;
         b->effects_tail = &n->next;
     }
@@ -225,8 +220,9 @@ bool batch_effects(struct batch *b, const struct effect *fx)
 
 struct batch_mark batch_mark(const struct batch *b)
 {
-    return (struct batch_mark){b->events_count, b->bytes.len,    b->blobs_count,
-                               b->blobs,        b->effects_tail, b->last_seq};
+    return (struct batch_mark){b->sb.events_count, b->bytes.len,
+                               b->sb.blobs_count,  b->blobs,
+                               b->effects_tail,    b->last_seq};
 }
 
 /* A batch has all events of a step or none. Deltas that were packed on the way
@@ -236,18 +232,18 @@ void batch_undo(struct batch *b, struct batch_mark m)
     free_effects(b, *m.effects_tail);
     *m.effects_tail = NULL;
     b->effects_tail = m.effects_tail;
-    b->events_count = m.events_count;
+    b->sb.events_count = m.events_count;
     b->bytes.len = m.bytes_len;
     b->bytes.failed = b->arena.failed = false;
     b->blobs = m.blobs;
-    b->blobs_count = m.blobs_count;
+    b->sb.blobs_count = m.blobs_count;
     b->last_seq = m.last_seq;
 }
 
 void batch_clear(struct batch *b)
 {
     batch_undo(b, (struct batch_mark){.effects_tail = &b->effects});
-    b->heard_count = b->end_blobs_count = 0;
+    b->sb.heard_count = b->end_blobs_count = 0;
 }
 
 void batch_birth(struct batch *b, const struct store_birth *birth)
@@ -266,7 +262,7 @@ size_t batch_bytes(const struct batch *b)
 {
     size_t bytes = b->bytes.len + b->arena.held;
 
-    for (size_t i = 0; i < b->packs_count; i++)
+    for (size_t i = 0; i < b->sb.packs_count; i++)
         bytes += b->packs[i].body.len;
     return bytes;
 }
@@ -292,31 +288,32 @@ static void on_done(struct store_batch *sb, wend_status s)
     mailbox_answered(box);
 }
 
-bool batch_submit(struct batch *b, wend_store *store)
+bool batch_ready(struct batch *b)
 {
     struct store_blob *blobs = NULL;
     size_t i = 0;
 
-    for (size_t e = 0; e < b->events_count; e++)
+    for (size_t e = 0; e < b->sb.events_count; e++)
         b->events[e].body.ptr = b->bytes.ptr + (size_t)b->events[e].body.ptr;
-    if (b->blobs_count)
-        blobs = arena_alloc(&b->arena, b->blobs_count * sizeof *blobs);
+    if (b->sb.blobs_count)
+        blobs = arena_alloc(&b->arena, b->sb.blobs_count * sizeof *blobs);
     for (struct event_blob *l = b->blobs; blobs && l; l = l->next, i++) {
         memcpy(blobs[i].hash, l->hash, sizeof blobs[i].hash);
         blobs[i].body = l->text;
     }
     b->sb.events = b->events;
-    b->sb.events_count = b->events_count;
     b->sb.packs = b->packs;
-    b->sb.packs_count = b->packs_count;
     b->sb.blobs = blobs;
-    b->sb.blobs_count = i;
     b->sb.heard = b->heard;
-    b->sb.heard_count = b->heard_count;
+    return !b->arena.failed;
+}
+
+bool batch_submit(struct batch *b, wend_store *store)
+{
     b->store = store;
     b->sb.done = on_done;
     b->sb.ctx = b;
-    if (b->arena.failed) {
+    if (!batch_ready(b)) {
         batch_answer(b, WEND_E_NOMEM);
         return false;
     }

@@ -7,9 +7,7 @@
 #include "lib/plan/action.h"
 #include "lib/run/call.h"
 #include "lib/run/child.h"
-#include "lib/run/hook.h"
 #include "lib/run/shell.h"
-#include "lib/run/trouble.h"
 
 #include <assert.h>
 #include <string.h>

@@ -75,4 +75,7 @@ void call_tell_unshown(struct wend_call *c);
  * told to stop. */
 void call_put_limit(const struct wend_call *c, wend_str said, struct buf *out);
 
+/* Whether a rule asks for it and the sandbox can do it here. */
+bool run_hides(struct wend_run *r);
+
 #endif

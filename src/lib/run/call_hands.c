@@ -245,6 +245,39 @@ void call_put_limit(const struct wend_call *c, wend_str said, struct buf *out)
     buf_str(out, said);
 }
 
+/* ---- What rules keep from programs -----------------------------------------
+ */
+
+/* Rules and tools are the same in all; that of a child's mode may be none. */
+static const struct config *some_config(const wend_agent *a)
+{
+    unsigned mode = 0;
+
+    while (mode < RUN_MODES && !a->configs[mode])
+        mode++;
+    return mode < RUN_MODES ? a->configs[mode] : NULL;
+}
+
+bool run_hides(struct wend_run *r)
+{
+    struct arena a = {.mem = &r->rt->mem};
+    const struct config *c = some_config(r->agent);
+    /* Rules may also come from a run above, or from a log. */
+    bool more = r->child || r->resumed;
+    bool asked =
+        c && (policy_gap(c, false, &a).ptr || (more && policy_programs(c)));
+    struct procs *procs;
+
+    arena_free(&a);
+    return asked && rt_procs(r->rt, &procs, NULL) == WEND_OK &&
+           procs_hide(procs);
+}
+
+const char *const *call_hidden(const wend_call *call, struct arena *a)
+{
+    return policy_hidden(&call->run->turn, a);
+}
+
 /* ---- On a thread --------------------------------------------------------- */
 
 static struct wend_call *call_of(struct threads_job *job)

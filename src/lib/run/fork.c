@@ -21,30 +21,18 @@ struct fork {
     const char *id; /* the run that was named */
     wend_fork_options o;
     struct arena arena;
-    wend_event at;            /* the last shared event */
-    struct turn turn;         /* the state there, if it was needed */
-    wend_event *events;       /* its own */
-    struct store_event *rows; /* the same, for the store */
+    struct log_reader log;  /* the newest reading */
+    wend_event *at;         /* the last shared event */
+    struct log_birth birth; /* what lists say there, if it was needed */
+    struct turn turn;       /* the state there, if it was needed */
+    wend_event *events;     /* its own */
     size_t events_count;
-    struct event_blobs blobs;
     int64_t now_us;
     char fork[RUN_ID_LEN + 1];
     wend_error *err;
 };
 
 /* ---- What it shares ------------------------------------------------------ */
-
-/* The past, folded into a state or only searched. */
-struct fork_past {
-    struct fork *f;
-    struct arena arena; /* of one item */
-    int64_t to;         /* last event to read */
-    wend_str call;      /* or action, whose end is looked for; else absent */
-    int64_t found;      /* the newest such */
-    wend_event *ev;     /* takes the first event read, else NULL */
-    struct log_birth *birth; /* only what lists say of it, else NULL */
-    wend_status status;
-};
 
 /* The result of that call or action; a superseded attempt has none. */
 static bool is_result(const wend_event *ev, wend_str id)
@@ -56,92 +44,79 @@ static bool is_result(const wend_event *ev, wend_str id)
            ev->u.action_end.outcome != WEND_OUTCOME_SUPERSEDED;
 }
 
-static bool past_event(struct fork_past *p, const wend_event *ev)
+/* Reads events from `from` on, until fn has enough. */
+static wend_status read_past(struct fork *f, int64_t from, log_event_fn fn)
 {
-    struct keep keep = {&p->f->arena, NULL};
-
-    if (p->call.ptr) {
-        if (is_result(ev, p->call))
-            p->found = ev->seq;
-        return true;
-    }
-    if (p->birth)
-        log_birth_note(p->birth, ev, &p->f->arena);
-    else
-        turn_apply(&p->f->turn, ev, &keep);
-    if (p->f->arena.failed)
-        p->status = WEND_E_NOMEM;
-    return p->status == WEND_OK;
+    log_read_free(&f->log);
+    f->log = (struct log_reader){.store = f->store,
+                                 .mem = &f->store->mem,
+                                 .blob = log_blob,
+                                 .fn = fn,
+                                 .ctx = f,
+                                 .first = from,
+                                 .unchained = true,
+                                 .no_deltas = true};
+    return log_read(&f->log, f->id, f->err);
 }
 
-static bool past_item(void *ctx, const struct store_item *item)
+static wend_status take_first(void *ctx, const wend_event *ev)
 {
-    struct fork_past *p = ctx;
-    struct arena *a = p->ev ? &p->f->arena : &p->arena;
-    wend_event ev;
-    wend_str body;
-
-    if (item->is_pack)
-        return true;
-    if (item->seq > p->to)
-        return false;
-    body = arena_str(a, item->body);
-    p->status = body.ptr ? event_read(body, a, log_blob, p->f->store, &ev, NULL)
-                         : WEND_E_NOMEM;
-    if (p->status == WEND_OK && ev.seq != item->seq)
-        p->status = WEND_E_CORRUPT;
-    if (p->status != WEND_OK)
-        return false;
-    if (p->ev) {
-        *p->ev = ev;
-        return false;
-    }
-    if (!past_event(p, &ev))
-        return false;
-    arena_reset(&p->arena);
-    return item->seq < p->to;
+    (void)ctx;
+    (void)ev;
+    return WEND_END; /* it is f->log.around */
 }
 
-static wend_status read_past(struct fork *f, struct fork_past *p, int64_t from)
+static wend_status look_for_result(void *ctx, const wend_event *ev)
 {
-    wend_store *store = f->store;
-    wend_status s;
+    struct fork *f = ctx;
 
-    p->f = f;
-    p->arena.mem = &store->mem;
-    s = store->ops->read(store, str_of(f->id), (struct store_place){from, 0}, 0,
-                         past_item, p, f->err);
-    arena_free(&p->arena);
-    if (s != WEND_OK || p->status == WEND_OK)
-        return s;
-    return p->status == WEND_E_NOMEM
-               ? fail_nomem(f->err)
-               : fail(f->err, WEND_E_CORRUPT,
-                      "the log of run %s is damaged; `wend verify` says where",
-                      f->id);
+    if (is_result(ev, str_of(f->o.results[0].call)))
+        f->o.at = ev->seq - 1;
+    return WEND_OK;
+}
+
+static wend_status until_at(const struct fork *f, const wend_event *ev)
+{
+    return f->arena.failed     ? WEND_E_NOMEM
+           : ev->seq < f->o.at ? WEND_OK
+                               : WEND_END;
+}
+
+static wend_status note_birth(void *ctx, const wend_event *ev)
+{
+    struct fork *f = ctx;
+
+    log_birth_note(&f->birth, ev, &f->arena);
+    return until_at(f, ev);
+}
+
+static wend_status fold_event(void *ctx, const wend_event *ev)
+{
+    struct fork *f = ctx;
+    struct keep keep = {&f->arena, NULL};
+
+    turn_apply(&f->turn, ev, &keep);
+    return until_at(f, ev);
 }
 
 /* Just before that call or action ended. */
-static wend_status find_result(struct fork *f, int64_t seq)
+static wend_status find_result(struct fork *f)
 {
-    struct fork_past p = {.to = seq, .call = str_of(f->o.results[0].call)};
-    wend_status s = read_past(f, &p, 1);
+    wend_status s = read_past(f, 1, look_for_result);
 
-    if (s == WEND_OK && !p.found)
-        s = fail(f->err, WEND_E_INVAL,
-                 "no call or action '%.80s' of run %s has ended",
-                 f->o.results[0].call, f->id);
-    f->o.at = p.found - 1;
-    return s;
+    return s == WEND_OK && !f->o.at
+               ? fail(f->err, WEND_E_INVAL,
+                      "no call or action '%.80s' of run %s has ended",
+                      f->o.results[0].call, f->id)
+               : s;
 }
 
 static wend_status find_at(struct fork *f, const wend_run_info *info)
 {
-    struct fork_past p = {.ev = &f->at};
     wend_status s = WEND_OK;
 
     if (!f->o.at && f->o.results_count)
-        s = find_result(f, info->seq);
+        s = find_result(f);
     else if (!f->o.at)
         f->o.at = info->seq - (info->ended_us != 0);
     if (s != WEND_OK)
@@ -150,32 +125,81 @@ static wend_status find_at(struct fork *f, const wend_run_info *info)
         return fail(f->err, WEND_E_INVAL,
                     "run %s has no event %lld: they are 1 to %lld", f->id,
                     (long long)f->o.at, (long long)info->seq);
-    p.to = f->o.at;
-    s = read_past(f, &p, f->o.at);
-    if (s == WEND_OK && (f->at.seq != f->o.at || !run_id_valid(f->at.run)))
-        s = fail(f->err, WEND_E_CORRUPT,
-                 "the log of run %s is damaged at event %lld", f->id,
-                 (long long)f->o.at);
-    if (s == WEND_OK && f->at.type == WEND_RUN_END)
-        s = fail(f->err, WEND_E_INVAL,
-                 "event %lld is the end of run %s, and nothing follows it; "
-                 "fork at %lld or before",
-                 (long long)f->o.at, f->id, (long long)f->o.at - 1);
-    return s;
+    s = read_past(f, f->o.at, take_first);
+    if (s != WEND_OK)
+        return s;
+    f->at = event_copy(&f->store->mem, &f->log.around);
+    if (!f->at)
+        return fail_nomem(f->err);
+    if (f->at->seq != f->o.at || !run_id_valid(f->at->run))
+        return fail(f->err, WEND_E_CORRUPT,
+                    "the log of run %s is damaged at event %lld", f->id,
+                    (long long)f->o.at);
+    if (f->at->type == WEND_RUN_END)
+        return fail(f->err, WEND_E_INVAL,
+                    "event %lld is the end of run %s, and nothing follows it; "
+                    "fork at %lld or before",
+                    (long long)f->o.at, f->id, (long long)f->o.at - 1);
+    return WEND_OK;
 }
 
 static wend_status find_state(struct fork *f)
 {
-    struct fork_past p = {.to = f->o.at};
     wend_status s;
 
     turn_init(&f->turn);
-    s = read_past(f, &p, 1);
+    s = read_past(f, 1, fold_event);
     if (s == WEND_OK && (f->turn.seq != f->o.at || !f->turn.config))
         s = fail(f->err, WEND_E_CORRUPT,
                  "the log of run %s is damaged before event %lld", f->id,
                  (long long)f->o.at);
     return s;
+}
+
+/* ---- Its config -------------------------------------------------------------
+ */
+
+static bool is_taken(uint32_t take, wend_str member)
+{
+    static const struct {
+        uint32_t bit;
+        const char *name;
+    } rows[] = {
+        {WEND_FORK_MODEL, "model"},          {WEND_FORK_MODEL, "base_url"},
+        {WEND_FORK_MODEL, "context_tokens"}, {WEND_FORK_MODEL, "output_tokens"},
+        {WEND_FORK_MODEL, "price"},          {WEND_FORK_MODEL, "fallback"},
+        {WEND_FORK_TOOLS, "tools"},          {WEND_FORK_TOOLS, "mcp"},
+        {WEND_FORK_POLICY, "policy"},
+    };
+
+    if (take & WEND_FORK_CONFIG)
+        return true;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if ((take & rows[i].bit) && str_is(member, rows[i].name))
+            return true;
+    return false;
+}
+
+wend_str config_mix(wend_str log_json, wend_str agent_json, uint32_t take,
+                    struct arena *a)
+{
+    const struct json *theirs[] = {json_parse_own(log_json, a, NULL),
+                                   json_parse_own(agent_json, a, NULL)};
+    struct buf b = {.mem = a->mem};
+
+    for (int i = 0; i < 2; i++)
+        for (const struct json *m = theirs[i] ? theirs[i]->first : NULL; m;
+             m = m->next) {
+            if (is_taken(take, m->key) != (i == 1))
+                continue;
+            buf_char(&b, b.len ? ',' : '{');
+            json_put_str(&b, m->key);
+            buf_char(&b, ':');
+            json_put(&b, m);
+        }
+    buf_char(&b, '}');
+    a->failed |= !theirs[0] || !theirs[1];
+    return buf_keep(&b, a);
 }
 
 /* ---- What it says -------------------------------------------------------- */
@@ -189,9 +213,9 @@ static wend_event *add(struct fork *f, wend_event_type type)
     ev->run = str_of(f->fork);
     ev->seq = f->o.at + (int64_t)f->events_count;
     ev->time_us = f->now_us;
-    ev->in_turn = f->at.in_turn && f->at.type != WEND_TURN_END;
-    ev->turn = f->at.turn;
-    ev->turn_id = f->at.turn_id;
+    ev->in_turn = f->at->in_turn && f->at->type != WEND_TURN_END;
+    ev->turn = f->at->turn;
+    ev->turn_id = f->at->turn_id;
     return ev;
 }
 
@@ -206,7 +230,7 @@ static void say_fork(struct fork *f)
 {
     wend_ev_run_fork *e = &add(f, WEND_RUN_FORK)->u.run_fork;
 
-    e->parent = f->at.run;
+    e->parent = f->at->run;
     e->at = f->o.at;
     if (f->o.take & ~(uint32_t)WEND_FORK_LIMITS)
         e->config_json =
@@ -312,8 +336,7 @@ static wend_status say_all(struct fork *f)
     wend_status s = WEND_OK;
 
     f->events = arena_alloc(&f->arena, most * sizeof *f->events);
-    f->rows = arena_alloc(&f->arena, most * sizeof *f->rows);
-    if (!f->events || !f->rows)
+    if (!f->events)
         return fail_nomem(f->err);
     say_fork(f);
     for (size_t i = 0; s == WEND_OK && i < f->o.results_count; i++)
@@ -326,24 +349,6 @@ static wend_status say_all(struct fork *f)
 }
 
 /* ---- Into the store ------------------------------------------------------ */
-
-static wend_status write_events(struct fork *f)
-{
-    struct buf b = {.mem = &f->store->mem};
-
-    f->blobs.arena = &f->arena;
-    for (size_t i = 0; i < f->events_count; i++) {
-        const wend_event *ev = &f->events[i];
-
-        buf_clear(&b);
-        event_write(&b, ev, &f->blobs);
-        f->rows[i] = (struct store_event){ev->seq, ev->type, ev->time_us,
-                                          arena_str(&f->arena, buf_view(&b))};
-        f->arena.failed |= b.failed; /* buf_clear forgets it */
-    }
-    buf_free(&b);
-    return f->arena.failed ? fail_nomem(f->err) : WEND_OK;
-}
 
 /* Whether more of what that run was made with may follow the event. */
 static bool is_birth(const wend_event *ev)
@@ -359,15 +364,13 @@ static bool is_birth(const wend_event *ev)
  * event, and is not shared then: the log tells. */
 static wend_status find_prompt(struct fork *f, wend_run_info *info)
 {
-    struct log_birth birth = {0};
-    struct fork_past p = {.to = f->o.at, .birth = &birth};
     wend_status s;
 
-    if (f->o.say.ptr || !is_birth(&f->at))
+    if (f->o.say.ptr || !is_birth(f->at))
         return WEND_OK;
-    s = read_past(f, &p, 1);
-    info->prompt = birth.b.prompt;
-    return s == WEND_OK && f->arena.failed ? fail_nomem(f->err) : s;
+    s = read_past(f, 1, note_birth);
+    info->prompt = f->birth.b.prompt;
+    return s;
 }
 
 static wend_status put(struct fork *f, const wend_run_info *info)
@@ -383,25 +386,20 @@ static wend_status put(struct fork *f, const wend_run_info *info)
         .parent = str_of(f->id),
         .started_us = f->now_us,
     };
-    struct store_blob *blobs =
-        arena_alloc(&f->arena, (f->blobs.count + 1) * sizeof *blobs);
-    struct store_batch b = {.run = str_of(f->fork),
-                            .epoch = 1,
-                            .birth = &birth,
-                            .events = f->rows,
-                            .events_count = f->events_count,
-                            .blobs = blobs,
-                            .summary = {.status = "interrupted",
-                                        .turns = f->at.turn + f->at.in_turn}};
-    wend_status s;
+    struct batch b = {
+        .sb = {.run = str_of(f->fork),
+               .epoch = 1,
+               .birth = &birth,
+               .summary = {.status = "interrupted",
+                           .turns = f->at->turn + f->at->in_turn}}};
+    wend_status s = WEND_OK;
 
-    if (!blobs)
-        return fail_nomem(f->err);
-    for (struct event_blob *l = f->blobs.first; l; l = l->next) {
-        memcpy(blobs[b.blobs_count].hash, l->hash, sizeof l->hash);
-        blobs[b.blobs_count++].body = l->text;
-    }
-    s = store_append_wait(f->store, &b);
+    batch_init(&b, &f->store->mem);
+    for (size_t i = 0; s == WEND_OK && i < f->events_count; i++)
+        s = batch_event(&b, &f->events[i]) ? WEND_OK : WEND_E_NOMEM;
+    if (s == WEND_OK)
+        s = batch_ready(&b) ? store_append_wait(f->store, &b.sb) : WEND_E_NOMEM;
+    batch_end(&b);
     if (s == WEND_E_STALE)
         fail(f->err, s, "run %s was pruned meanwhile", f->id);
     else if (s == WEND_E_NOMEM)
@@ -414,8 +412,6 @@ static wend_status put(struct fork *f, const wend_run_info *info)
 /* A plan asks no model, so nothing would read the text. */
 static wend_status check_say(struct fork *f)
 {
-    struct fork_past p = {.to = 1};
-    wend_event first = {0};
     wend_status s;
 
     if (!f->o.say.ptr)
@@ -423,10 +419,9 @@ static wend_status check_say(struct fork *f)
     if (f->o.say.len > BLOB_BYTES_MAX)
         return fail(f->err, WEND_E_LIMIT, "fork: the text is over %d bytes",
                     BLOB_BYTES_MAX);
-    p.ev = &first;
-    s = read_past(f, &p, 1);
-    if (s == WEND_OK && first.type == WEND_RUN_START &&
-        first.u.run_start.plan_json.ptr)
+    s = read_past(f, 1, take_first);
+    if (s == WEND_OK && f->log.around.type == WEND_RUN_START &&
+        f->log.around.u.run_start.plan_json.ptr)
         s = fail(f->err, WEND_E_INVAL,
                  "run %s is a plan: no model would read the text", f->id);
     return s;
@@ -462,11 +457,9 @@ static wend_status make(struct fork *f, const struct env *env)
     env->chance(env->ctx, chance, sizeof chance);
     f->now_us = env->wall_us(env->ctx);
     run_id_make(f->fork, f->now_us, chance);
-    if (f->now_us < f->at.time_us)
-        f->now_us = f->at.time_us;
+    if (f->now_us < f->at->time_us)
+        f->now_us = f->at->time_us;
     s = say_all(f);
-    if (s == WEND_OK)
-        s = write_events(f);
     return s == WEND_OK ? put(f, info) : s;
 }
 
@@ -506,6 +499,8 @@ static wend_status fork_make(wend_store *store, const struct env *env,
     if (s == WEND_OK)
         memcpy(fork, f.fork, sizeof f.fork);
     *at = f.o.at;
+    mem_free(&store->mem, f.at);
+    log_read_free(&f.log);
     arena_free(&f.arena);
     return s;
 }

@@ -5,7 +5,6 @@
  * log has it.
  */
 #include "lib/run/call.h"
-#include "lib/run/hook.h"
 #include "lib/run/shell.h"
 
 #include "base/utf8.h"

@@ -13,7 +13,6 @@
 
 #include "base/fail.h"
 #include "base/utf8.h"
-#include "lib/run/trouble.h"
 
 static struct wend_run *find_run(wend_runtime *rt, wend_str id)
 {
@@ -71,7 +70,7 @@ static bool read_request(const wend_runtime *rt, const struct store_request *q,
 
 static bool has_heard(const struct batch *b, int64_t request)
 {
-    for (size_t i = 0; b && i < b->heard_count; i++)
+    for (size_t i = 0; b && i < b->sb.heard_count; i++)
         if (b->heard[i].id == request)
             return true;
     return false;

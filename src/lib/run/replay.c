@@ -4,7 +4,7 @@
  * A replay is a reader that always lags: it lives off the store alone and
  * only adds the pace.
  */
-#include "lib/run/replay.h"
+#include "lib/run/run.h"
 
 #include <assert.h>
 #include <string.h>
@@ -21,7 +21,7 @@ enum {
 
 struct replay_player {
     double speed; /* 0 = at once */
-    int64_t from, to;
+    int64_t to;
     bool follow;
     bool owner_gone;
     unsigned looks, missing;
@@ -33,10 +33,8 @@ struct replay_player {
     struct buf gaps;            /* struct replay_gap, of those that were read */
     size_t gaps_at;             /* the first that is still to come */
     wend_outcome outcome;       /* of the run_end that was read */
-    /* The log so far, to see that it is whole. */
-    struct chain chain;
-    int64_t seq, n;      /* newest item in it; seq 0 = none */
-    int64_t seq_written; /* when the replay began */
+    struct log_reader reader;   /* sees that the log is whole */
+    int64_t seq_written;        /* when the replay began */
 };
 
 /* Before the event no process had the run. */
@@ -123,35 +121,6 @@ bool replay_due(struct wend_run *r, const wend_event *ev)
     return true;
 }
 
-bool replay_check(struct wend_run *r, const struct store_item *item,
-                  int64_t *bad_seq)
-{
-    struct replay_player *p = r->player;
-
-    if (item->is_pack) {
-        if (item->seq == p->seq && item->n > p->n) {
-            chain_pack(&p->chain, item->body);
-            p->n = item->n;
-        }
-        return true;
-    }
-    if (item->seq == p->seq)
-        return true; /* read again, for the deltas after it */
-    *bad_seq = p->seq + 1;
-    if (!p->seq && item->seq == p->from - 1) {
-        /* A replay that begins in the middle takes this one's word. */
-        memcpy(p->chain.head, item->hash, sizeof p->chain.head);
-    } else {
-        chain_event(&p->chain, item->body);
-        if (item->seq != p->seq + 1 ||
-            memcmp(p->chain.head, item->hash, sizeof item->hash))
-            return false;
-    }
-    p->seq = item->seq;
-    p->n = 0;
-    return true;
-}
-
 /* Looks a run up; *alive: its owner may still write to it. */
 static wend_status find(wend_runtime *rt, const char *id, bool *alive,
                         int64_t *seq, wend_error *err)
@@ -181,13 +150,15 @@ void replay_drained(struct wend_run *r)
 
         find(r->rt, r->id, &alive, &p->seq_written, NULL);
         p->owner_gone = !alive;
-        p->missing = p->seq < p->seq_written ? p->missing + 1 : 0;
+        p->missing = p->reader.seq < p->seq_written ? p->missing + 1 : 0;
         p->drained =
             was_gone && !alive && (!p->missing || p->missing > MISSING_CHECKS);
     }
     p->drained |= !p->follow || p->outcome != WEND_OUTCOME_NONE;
-    if (p->drained && p->seq < p->seq_written && p->from <= p->seq_written)
-        show_lost(r, WEND_E_CORRUPT, p->seq + 1); /* its end is missing */
+    if (p->drained && p->reader.seq < p->seq_written &&
+        p->reader.first < p->seq_written)
+        show_lost(r, WEND_E_CORRUPT,
+                  p->reader.seq + 1); /* its end is missing */
     if (p->drained)
         r->outcome = p->outcome;
     else
@@ -209,22 +180,9 @@ void replay_free(struct wend_run *r)
     if (!r->player)
         return;
     buf_free(&r->player->gaps);
+    log_read_free(&r->player->reader);
     mem_free(&r->rt->mem, r->player);
     r->player = NULL;
-}
-
-wend_status run_blob(void *ctx, wend_str hash, struct arena *a, wend_str *text)
-{
-    wend_runtime *rt = ctx;
-    struct buf b = {.mem = &rt->mem};
-    wend_status s = rt->store->ops->blob(rt->store, hash, &b, NULL);
-
-    if (s == WEND_OK) {
-        *text = arena_str(a, buf_view(&b));
-        s = text->ptr ? WEND_OK : WEND_E_NOMEM;
-    }
-    buf_free(&b);
-    return s;
 }
 
 wend_status wend_store_replay(wend_runtime *rt, const char *id,
@@ -260,15 +218,17 @@ wend_status wend_store_replay(wend_runtime *rt, const char *id,
     }
     memcpy(r->id, id, RUN_ID_LEN);
     *r->player = (struct replay_player){.speed = o.speed,
-                                        .from = o.seq_from,
                                         .to = o.seq_to,
                                         .follow = o.follow,
                                         .gaps = {.mem = &rt->mem},
                                         .seq_written = written};
+    r->player->reader = (struct log_reader){
+        .store = rt->store, .mem = &rt->mem, .blob = log_text};
+    r->shown.log = &r->player->reader;
     r->shown.lagged = true;
     r->shown.filter = o.filter;
     if (o.seq_from > 1) {
-        r->shown.seq = o.seq_from - 1;
+        r->player->reader.first = r->shown.seq = o.seq_from - 1;
         r->shown.n = INT64_MAX;
     }
     *out = r;

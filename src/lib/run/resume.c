@@ -15,18 +15,15 @@
 
 #include "base/fail.h"
 #include "base/id.h"
-#include "lib/agent/hide.h"
+#include "lib/run/call.h"
 #include "lib/model/recall.h"
 #include "lib/plan/plan.h"
 #include "lib/run/child.h"
-#include "lib/run/past.h"
-#include "lib/run/trouble.h"
 
 /* A log that is being folded into a run's state. */
 struct fold {
     struct wend_run *r;
-    struct arena arena; /* of one item */
-    struct chain chain;
+    struct log_reader log;
     struct recall recall;
     int64_t n;             /* newest delta after turn.seq */
     uint32_t models_max;   /* that the agent can ask */
@@ -35,36 +32,21 @@ struct fold {
     bool ended;            /* a run that is over is fine, too */
     bool foreign;          /* the log has no authority */
     uint32_t take;         /* WEND_FORK_ bits: what the agent says instead */
-    wend_status status;
-    wend_error err;
 };
 
-static bool stop_fold(struct fold *f, wend_status s, int64_t seq)
-{
-    f->status = s == WEND_E_NOMEM
-                    ? fail_nomem(&f->err)
-                    : fail(&f->err, WEND_E_CORRUPT,
-                           "the log of run %s is damaged at event %lld",
-                           f->r->id, (long long)seq);
-    return false;
-}
-
 /* What the log has of a message that was open at its end. */
-static bool fold_delta(void *ctx, wend_event *ev)
+static wend_status fold_delta(struct fold *f, const wend_event *ev)
 {
-    struct fold *f = ctx;
     struct wend_run *r = f->r;
 
     f->n = ev->n;
     if (ev->time_us > r->last_us)
         r->last_us = ev->time_us;
-    if (r->turn.phase != PH_MODEL)
-        return true;
-    if (ev->type == WEND_TEXT_DELTA)
+    if (r->turn.phase == PH_MODEL && ev->type == WEND_TEXT_DELTA)
         reply_text(&r->reply, ev->u.text_delta.text, ev->time_us);
-    else if (ev->type == WEND_THINKING_DELTA)
+    else if (r->turn.phase == PH_MODEL && ev->type == WEND_THINKING_DELTA)
         reply_thinking(&r->reply, ev->u.text_delta.text, ev->time_us);
-    return !r->reply.failed;
+    return r->reply.failed ? WEND_E_NOMEM : WEND_OK;
 }
 
 /* What children inherit, and the model of its first calls. */
@@ -92,19 +74,24 @@ static bool other_model(struct fold *f, wend_str model)
     return r->session != NULL;
 }
 
-static bool fold_event(struct fold *f, const wend_event *ev)
+static wend_status fold_event(void *ctx, const wend_event *ev)
 {
+    struct fold *f = ctx;
     struct wend_run *r = f->r;
     struct keep keep = {&r->arena, NULL};
     wend_str model = ev->type == WEND_RUN_FORK     ? ev->u.run_fork.model
                      : ev->type == WEND_RUN_RESUME ? ev->u.run_resume.model
                                                    : STR_NONE;
 
+    if (ev->n)
+        return fold_delta(f, ev);
+    if ((ev->type == WEND_RUN_START) != (ev->seq == 1))
+        return WEND_E_CORRUPT;
     recall_before(&f->recall, ev);
     if (!f->foreign)
         learned_note(r, ev);
     if (model.ptr && !other_model(f, model))
-        return stop_fold(f, WEND_E_NOMEM, ev->seq);
+        return WEND_E_NOMEM;
     if (ev->type == WEND_MODEL_START || ev->type == WEND_MODEL_RETRY)
         reply_again(&r->reply, ev->time_us);
     turn_apply(&r->turn, ev, &keep);
@@ -114,47 +101,7 @@ static bool fold_event(struct fold *f, const wend_event *ev)
     if (ev->type == WEND_RUN_END)
         run_note_end(r, ev);
     f->n = 0;
-    return r->arena.failed ? stop_fold(f, WEND_E_NOMEM, ev->seq) : true;
-}
-
-static bool fold_kept(struct fold *f, const struct store_item *item,
-                      wend_str body)
-{
-    wend_event ev;
-    wend_status s;
-
-    if (item->seq <= f->r->turn.seq)
-        return true; /* read again, for what follows it */
-    chain_event(&f->chain, body);
-    if (item->seq != f->r->turn.seq + 1 ||
-        memcmp(f->chain.head, item->hash, sizeof item->hash))
-        return stop_fold(f, WEND_E_CORRUPT, f->r->turn.seq + 1);
-    s = event_read(body, &f->arena, run_blob, f->r->rt, &ev, NULL);
-    if (s != WEND_OK || (ev.type == WEND_RUN_START) != (item->seq == 1))
-        return stop_fold(f, s == WEND_E_NOMEM ? s : WEND_E_CORRUPT, item->seq);
-    ev.seq = item->seq;
-    return fold_event(f, &ev);
-}
-
-static bool fold_item(void *ctx, const struct store_item *item)
-{
-    struct fold *f = ctx;
-    wend_str body = arena_str(&f->arena, item->body);
-    wend_status s = WEND_OK;
-    bool more = true;
-
-    if (!body.ptr) {
-        more = stop_fold(f, WEND_E_NOMEM, item->seq);
-    } else if (item->is_pack) {
-        chain_pack(&f->chain, body);
-        s = pack_read(body, item->seq, item->n, &f->arena, fold_delta, f, NULL);
-        if (s != WEND_OK || f->r->reply.failed)
-            more = stop_fold(f, s == WEND_OK ? WEND_E_NOMEM : s, item->seq);
-    } else {
-        more = fold_kept(f, item, body);
-    }
-    arena_reset(&f->arena);
-    return more;
+    return r->arena.failed ? WEND_E_NOMEM : WEND_OK;
 }
 
 /* A run whose schemas cannot be checked any more is not resumed. */
@@ -191,38 +138,27 @@ static wend_status check_schemas(const struct fold *f, wend_error *err)
 static wend_status fold_log(struct fold *f, wend_error *err)
 {
     struct wend_run *r = f->r;
-    wend_store *store = r->rt->store;
-    struct store_place from;
     wend_status s;
 
     if (!r->turn.seq)
-        past_feed(r->agent->past, r->id, fold_item, f);
-    from = (struct store_place){r->turn.seq ? r->turn.seq : 1, f->n};
-    s = f->status ? f->status
-                  : store->ops->read(store, str_of(r->id), from, 0, fold_item,
-                                     f, &f->err);
-
-    arena_free(&f->arena);
-    if (s == WEND_OK)
-        s = f->status;
-    if (s == WEND_OK && r->turn.phase == PH_END && !f->ended)
-        s = fail(&f->err, WEND_E_INVAL,
-                 "run %s is over; there is nothing to resume", r->id);
-    if (s == WEND_OK && r->turn.phase == PH_NEW)
-        s = fail(&f->err, WEND_E_NOTFOUND, "there is no run %s", r->id);
-    if (s == WEND_OK && !str_is(r->turn.run, r->id))
-        s = fail(&f->err, WEND_E_CORRUPT,
-                 "run %s is a fork whose own events are missing", r->id);
-    if (s == WEND_OK && r->turn.config->models_count > f->models_max &&
-        !(f->take & (WEND_FORK_MODEL | WEND_FORK_CONFIG)))
-        s = fail(&f->err, WEND_E_INVAL,
-                 "run %s was started with %u models, the agent has %u", r->id,
-                 r->turn.config->models_count, f->models_max);
-    if (s == WEND_OK && r->turn.phase != PH_END)
-        s = check_schemas(f, &f->err);
+        past_feed(r->agent->past, r->id, &f->log);
+    s = log_read(&f->log, r->id, err);
     if (s != WEND_OK)
-        fail(err, s, "%s", f->err.message);
-    return s;
+        return s;
+    if (r->turn.phase == PH_END && !f->ended)
+        return fail(err, WEND_E_INVAL,
+                    "run %s is over; there is nothing to resume", r->id);
+    if (r->turn.phase == PH_NEW)
+        return fail(err, WEND_E_NOTFOUND, "there is no run %s", r->id);
+    if (!str_is(r->turn.run, r->id))
+        return fail(err, WEND_E_CORRUPT,
+                    "run %s is a fork whose own events are missing", r->id);
+    if (r->turn.config->models_count > f->models_max &&
+        !(f->take & (WEND_FORK_MODEL | WEND_FORK_CONFIG)))
+        return fail(err, WEND_E_INVAL,
+                    "run %s was started with %u models, the agent has %u",
+                    r->id, r->turn.config->models_count, f->models_max);
+    return r->turn.phase == PH_END ? WEND_OK : check_schemas(f, err);
 }
 
 /* ---- Claiming ------------------------------------------------------------ */
@@ -378,6 +314,11 @@ static wend_status resume(struct fold *f, wend_error *err)
     struct turn before;
     wend_status s;
 
+    f->log = (struct log_reader){.store = r->rt->store,
+                                 .mem = &r->rt->mem,
+                                 .blob = log_text,
+                                 .fn = fold_event,
+                                 .ctx = f};
     f->recall.run = r;
     f->models_max = r->agent->configs[0]->models_count;
     reply_init(&r->reply, &r->rt->mem, 0);
@@ -396,6 +337,7 @@ static wend_status resume(struct fold *f, wend_error *err)
             let_go(r, &before);
     }
     recall_free(&f->recall);
+    log_read_free(&f->log);
     return s;
 }
 
@@ -425,7 +367,7 @@ static wend_status check_child(struct wend_run *r, wend_error *err)
 
 wend_status run_resume_child(struct wend_run *r, bool *found, wend_error *err)
 {
-    struct fold f = {.r = r, .arena = {.mem = &r->rt->mem}, .ended = true};
+    struct fold f = {.r = r, .ended = true};
     wend_status s = check_ours(r->rt, r->id, r, err);
 
     if (s == WEND_OK)
@@ -472,7 +414,6 @@ wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
         return WEND_E_NOMEM;
     memcpy(r->id, id, RUN_ID_LEN);
     f.r = r;
-    f.arena.mem = &r->rt->mem;
     s = is_imported(r, &f.foreign, err);
     r->trusts = o->trust_log;
     f.take = f.foreign && !o->trust_log ? WEND_FORK_CONFIG | WEND_FORK_LIMITS

@@ -11,13 +11,9 @@
 #include "base/fail.h"
 #include "base/id.h"
 #include "base/utf8.h"
-#include "lib/agent/hide.h"
 #include "lib/model/tagged.h"
 #include "lib/plan/plan.h"
 #include "lib/run/child.h"
-#include "lib/run/replay.h"
-#include "lib/run/trouble.h"
-#include "lib/runtime/handover.h"
 
 /* ---- Life ---------------------------------------------------------------- */
 
@@ -202,6 +198,35 @@ void run_drop(struct wend_run *r)
     r->magic = 0;
     mem_free(&m, r);
     mailbox_unref(box);
+}
+
+/* ---- Options
+ * ----------------------------------------------------------------- */
+
+wend_status run_options(const wend_run_options *options, wend_run_options *o,
+                        struct kept **hook, wend_error *err)
+{
+    *hook = NULL;
+    if (!OPTIONS_TAKE(o, wend_run_options, hook_ctx, options))
+        return fail(err, WEND_E_INVAL, "run: options.size is wrong");
+    o->size = sizeof *o;
+    return kept_new(o->hook_release, o->hook_ctx, hook, err);
+}
+
+wend_status run_give(wend_status s, wend_run **out, struct kept *hook)
+{
+    if (s == WEND_OK)
+        (*out)->hook_kept = kept_ref(hook);
+    kept_unref(hook);
+    return s;
+}
+
+void run_name(struct wend_run *r, const wend_run_options *o)
+{
+    r->birth.user = utf8_keep(str_of(o->user), &r->arena);
+    r->birth.session = utf8_keep(str_of(o->session), &r->arena);
+    r->correlation = utf8_keep(
+        str_of(o->correlation_id ? o->correlation_id : r->id), &r->arena);
 }
 
 /* ---- Starting ------------------------------------------------------------ */

@@ -8,9 +8,8 @@
 
 #include "base/options.h"
 #include "lib/agent/agent.h"
+#include "lib/log/log.h"
 #include "lib/model/model.h"
-#include "lib/run/batch.h"
-#include "lib/run/show.h"
 #include "store/lease.h"
 #include "store/pack.h"
 
@@ -19,6 +18,75 @@ struct child;
 struct tagging;
 struct took;
 struct veil;
+
+/* ---- What the steps of a run add to the store, on its way there ------------
+ */
+
+struct batch {
+    struct post post; /* POST_COMMITTED */
+    struct store_batch sb;
+    struct mem mem;
+    struct mailbox *mailbox;
+    struct wend_run *run; /* NULL once the run is freed */
+    struct batch *next;   /* of the run, oldest first */
+    char id[40];          /* of the run, which may be gone before us */
+    struct store_birth birth;
+    struct arena arena;
+    struct buf bytes; /* bodies one after the other */
+    /* What sb counts; body.ptr of an event is an offset until batch_ready. */
+    struct store_event *events;
+    struct store_pack *packs;
+    struct store_heard *heard; /* requests that it deals with */
+    size_t events_cap, packs_cap, heard_cap;
+    struct event_blob *blobs;
+    struct event_blob *end_blobs; /* of run_end, which is the last event ... */
+    size_t end_blobs_count;       /* ... this many in a row */
+    wend_store *store;            /* that it was handed to */
+    int64_t last_seq;
+    size_t sent_bytes; /* what it weighs at the store */
+    wend_status status;
+    struct fx_node *effects, **effects_tail; /* once it is safe */
+};
+
+struct fx_node {
+    struct fx_node *next;
+    struct effect fx; /* args and key in the same block */
+};
+
+/* Where a batch stood before a step, to undo a step that fails. */
+struct batch_mark {
+    size_t events_count, bytes_len, blobs_count;
+    struct event_blob *blobs;
+    struct fx_node **effects_tail;
+    int64_t last_seq;
+};
+
+/* ---- The reader's side: a bounded queue, then the store ------------------ */
+
+/* The reader's side: events in order, visible up to durable_seq. */
+struct shown {
+    wend_event **ring;
+    uint32_t cap, first, count;
+    size_t bytes;
+    wend_event *lent;       /* given out last */
+    int64_t seq, n;         /* newest event given out or queued */
+    bool lagged;            /* read on from the store after (seq, n) */
+    struct log_reader *log; /* of a replay, else NULL */
+    wend_filter filter;
+    wend_listen_fn listen;
+    void *listen_ctx;
+    struct kept *listen_kept; /* NULL: it is not released */
+    struct timer_node look;   /* there may be something to see then */
+    /* a delta being merged */
+    wend_event *held;
+    struct buf held_text;
+    uint32_t held_count;
+    int64_t held_n; /* of the newest delta in it */
+    struct timer_node held_timer;
+};
+
+/* ---- The run --------------------------------------------------------------
+ */
 
 struct run_timer {
     struct timer_node node;
@@ -143,8 +211,76 @@ wend_status inbox_input(struct wend_run *r, struct input *in, wend_error *err);
 /* The store refused the end in b: requests were accepted before it. */
 void inbox_unend(struct wend_run *r, struct batch *b);
 
-/* replay.c */
-/* Gives the text of a blob of this runtime's store. */
-wend_status run_blob(void *ctx, wend_str hash, struct arena *a, wend_str *text);
+/* ---- batch.c ----------------------------------------------------------------
+ */
+
+struct batch *batch_new(struct wend_run *r);
+/* One without a run, whose bytes are zero; batch_end is the other end. */
+void batch_init(struct batch *b, const struct mem *m);
+void batch_end(struct batch *b);
+struct batch_mark batch_mark(const struct batch *b);
+void batch_undo(struct batch *b, struct batch_mark m);
+void batch_clear(struct batch *b); /* of events, effects and requests */
+bool batch_event(struct batch *b, const wend_event *ev);
+bool batch_pack(struct batch *b, struct pack *p);
+bool batch_blobs(struct batch *b, const struct event_blob *list);
+bool batch_effects(struct batch *b, const struct effect *fx);
+/* Room for that many more requests that it deals with. */
+bool batch_heard_room(struct batch *b, size_t more);
+void batch_heard(struct batch *b, int64_t request, bool late);
+/* Takes run_end out of a batch that the store refused. */
+void batch_unend(struct batch *b);
+/* The same after its run was freed: the next owner resumes it. */
+void batch_leave(struct batch *b);
+void batch_birth(struct batch *b, const struct store_birth *birth);
+/* Fills sb; false: out of memory. */
+bool batch_ready(struct batch *b);
+/* False: it did not reach the store, for want of memory. */
+bool batch_submit(struct batch *b, wend_store *store);
+/* [any thread] Posts how it went. */
+void batch_answer(struct batch *b, wend_status s);
+size_t batch_bytes(const struct batch *b); /* that it holds on to */
+void batch_done(struct batch *b);          /* frees it, or keeps it for reuse */
+void batch_free(struct batch *b);
+
+/* ---- show.c -----------------------------------------------------------------
+ */
+
+bool show_event(struct wend_run *r, const wend_event *ev);
+void show_unend(struct wend_run *r);   /* run_end was not kept */
+void show_visible(struct wend_run *r); /* to the listener, if there is one */
+/* Takes over `kept`, which may be NULL. */
+void show_listen(struct wend_run *r, wend_listen_fn fn, void *ctx,
+                 struct kept *kept);
+/* Makes a waiting reader look, and the listener hear, at that time. */
+void show_at(struct wend_run *r, int64_t due_us);
+/* The next visible event, now lent; NULL if none is. */
+const wend_event *show_next(struct wend_run *r);
+/* What comes next cannot be read; seq is what is damaged. */
+void show_lost(struct wend_run *r, wend_status why, int64_t seq);
+void show_free(struct wend_run *r);
+bool show_wants(const struct shown *s, wend_event_type type);
+
+/* ---- replay.c ---------------------------------------------------------------
+ */
+
+bool replay_due(struct wend_run *r, const wend_event *ev);
+bool replay_read(struct wend_run *r, const wend_event *ev);
+void replay_drained(struct wend_run *r); /* the store has no more now */
+bool replay_over(const struct wend_run *r);
+void replay_cancel(struct wend_run *r); /* nothing more is given out */
+void replay_free(struct wend_run *r);
+
+/* ---- trouble.c --------------------------------------------------------------
+ */
+
+void run_trouble(struct wend_run *r, const struct trouble *t);
+/* An error whose code is the component. */
+void run_error(struct wend_run *r, const char *component, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+void run_inherit_troubles(struct wend_run *r); /* those that the agent has */
+/* Tells all runs of the agent; stands: also those that start later. */
+void agent_trouble(wend_agent *a, const struct trouble *t, bool stands);
+void agent_forget_trouble(wend_agent *a, wend_str of);
 
 #endif

@@ -16,7 +16,6 @@
 #include "lib/plan/plan.h"
 #include "lib/run/call.h"
 #include "lib/run/child.h"
-#include "lib/run/hook.h"
 #include "lib/run/shell.h"
 
 #include <assert.h>
@@ -328,9 +327,9 @@ static void after_turn_hook(struct wend_run *r, const struct batch *b)
 
     if (!r->hook)
         return;
-    for (size_t i = 0; i < b->events_count; i++)
+    for (size_t i = 0; i < b->sb.events_count; i++)
         turn -= b->events[i].type == WEND_TURN_START;
-    for (size_t i = 0; i < b->events_count; i++) {
+    for (size_t i = 0; i < b->sb.events_count; i++) {
         wend_hook h = {.point = WEND_HOOK_TURN_AFTER, .turn = (uint32_t)turn};
 
         turn += b->events[i].type == WEND_TURN_START;
@@ -426,8 +425,8 @@ void shell_submit(struct wend_run *r)
         return;
     r->open = NULL;
     timer_clear(&r->rt->timers, &r->pack_timer);
-    if (!b->events_count && !b->packs_count && !b->heard_count && !r->sent &&
-        !r->parked) {
+    if (!b->sb.events_count && !b->sb.packs_count && !b->sb.heard_count &&
+        !r->sent && !r->parked) {
         /* Nothing to keep, and all that it follows from is kept. */
         link_sent(r, b);
         batch_answer(b, WEND_OK);

@@ -42,4 +42,9 @@ void shell_action_delta(struct wend_run *r, wend_event_type type,
 int64_t shell_now(struct wend_run *r); /* for an event, never going back */
 bool shell_may_read(const struct wend_run *r);
 
+/* hook.c: the host looks at, changes, skips or stops. */
+void hook_perform(struct wend_run *r, const struct effect *fx);
+wend_hook_answer hook_ask(struct wend_run *r, wend_hook *h);
+void hook_stop(struct wend_run *r, wend_str message);
+
 #endif

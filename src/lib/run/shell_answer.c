@@ -8,7 +8,6 @@
 #include "lib/model/veil.h"
 #include "lib/plan/action.h"
 #include "lib/plan/plan.h"
-#include "lib/run/hook.h"
 #include "lib/run/shell.h"
 
 #include <string.h>

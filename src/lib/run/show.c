@@ -6,7 +6,6 @@
  * the store until it has caught up.
  */
 #include "base/utf8.h"
-#include "lib/run/replay.h"
 #include "lib/run/shell.h"
 
 #include <assert.h>
@@ -213,76 +212,36 @@ void show_unend(struct wend_run *r)
 
 struct refill {
     struct wend_run *run;
-    struct arena arena;
-    int64_t seq, n;    /* skip up to here */
-    wend_event around; /* the kept event whose turn the deltas share */
-    bool ok, any;
-    wend_status status; /* why not ok */
-    int64_t bad_seq;    /* of what is damaged */
+    struct log_reader *reader;
+    int64_t seq, n; /* skip up to here */
+    bool any;
 };
 
-static bool refill_one(struct refill *f, const wend_event *ev)
-{
-    struct shown *s = &f->run->shown;
-
-    if (ev->seq < f->seq || (ev->seq == f->seq && ev->n <= f->n))
-        return true;
-    f->any = true;
-    f->ok = !f->run->player || replay_read(f->run, ev);
-    if (f->ok && ev->type != WEND_EVENT_NONE && show_wants(s, ev->type))
-        f->ok = enqueue(f->run, ev, event_copy);
-    come_to(s, ev->seq, ev->n);
-    return f->ok;
-}
-
-static bool refill_delta(void *ctx, wend_event *ev)
+static wend_status refill_one(void *ctx, const wend_event *ev)
 {
     struct refill *f = ctx;
+    struct shown *s = &f->run->shown;
+    bool ok = true;
 
-    ev->run = f->around.run;
-    ev->in_turn = f->around.in_turn;
-    ev->turn = f->around.turn;
-    ev->turn_id = f->around.turn_id;
-    return refill_one(f, ev);
+    if (ev->seq < f->seq || (ev->seq == f->seq && ev->n <= f->n))
+        return WEND_OK;
+    f->any = true;
+    if (f->run->player)
+        ok = replay_read(f->run, ev);
+    if (ok && ev->type != WEND_EVENT_NONE && show_wants(s, ev->type))
+        ok = enqueue(f->run, ev, event_copy);
+    come_to(s, ev->seq, ev->n);
+    return ok ? WEND_OK : WEND_E_NOMEM;
 }
 
 /* A queue holds at most one whole record more than its limit. */
-static bool has_room(const struct shown *s)
-{
-    return s->count < QUEUE_EVENTS_MAX && s->bytes < QUEUE_BYTES_MAX;
-}
-
-static bool refill_bad(struct refill *f, int64_t seq, wend_status why)
-{
-    f->ok = false;
-    f->status = why;
-    f->bad_seq = seq;
-    return false;
-}
-
 static bool refill_item(void *ctx, const struct store_item *item)
 {
     struct refill *f = ctx;
     const struct shown *s = &f->run->shown;
-    wend_str body = arena_str(&f->arena, item->body);
-    wend_status st;
 
-    if (f->arena.failed || !f->ok)
-        return refill_bad(f, item->seq, WEND_E_NOMEM);
-    if (f->run->player && !replay_check(f->run, item, &f->bad_seq))
-        return refill_bad(f, f->bad_seq, WEND_E_CORRUPT);
-    if (item->is_pack)
-        st = pack_read(body, item->seq, item->n, &f->arena, refill_delta, f,
-                       NULL);
-    else
-        st =
-            event_read(body, &f->arena, run_blob, f->run->rt, &f->around, NULL);
-    if (st != WEND_OK)
-        return refill_bad(f, item->seq,
-                          st == WEND_E_NOMEM ? st : WEND_E_CORRUPT);
-    if (!item->is_pack && f->ok)
-        refill_one(f, &f->around);
-    return f->ok ? has_room(s) : refill_bad(f, item->seq, WEND_E_NOMEM);
+    return log_read_item(f->reader, item) && s->count < QUEUE_EVENTS_MAX &&
+           s->bytes < QUEUE_BYTES_MAX;
 }
 
 void show_lost(struct wend_run *r, wend_status why, int64_t seq)
@@ -306,21 +265,27 @@ void show_lost(struct wend_run *r, wend_status why, int64_t seq)
 static bool refill(struct wend_run *r)
 {
     struct shown *s = &r->shown;
-    struct refill f = {.run = r,
-                       .seq = s->seq,
-                       .n = s->n,
-                       .ok = true,
-                       .arena = {.mem = &r->rt->mem}};
     wend_store *store = r->rt->store;
+    struct log_reader own = {.store = store,
+                             .mem = &r->rt->mem,
+                             .blob = log_text,
+                             .unchained = true};
+    struct refill f = {
+        .run = r, .reader = s->log ? s->log : &own, .seq = s->seq, .n = s->n};
     /* A replay that begins in the middle reads the deltas before its first
      * event, too: that event's hash covers them. */
     struct store_place from = {f.seq ? f.seq : 1, f.n == INT64_MAX ? 0 : f.n};
-    wend_status st = store->ops->read(store, str_of(r->id), from, REFILL_ITEMS,
-                                      refill_item, &f, NULL);
+    wend_status st;
 
-    arena_free(&f.arena);
-    if (st != WEND_OK || !f.ok) {
-        show_lost(r, st != WEND_OK ? st : f.status, f.bad_seq);
+    f.reader->fn = refill_one;
+    f.reader->ctx = &f;
+    st = store->ops->read(store, str_of(r->id), from, REFILL_ITEMS, refill_item,
+                          &f, NULL);
+    if (st == WEND_OK)
+        st = f.reader->status;
+    log_read_free(&own);
+    if (st != WEND_OK) {
+        show_lost(r, st, f.reader->bad_seq);
         return false;
     }
     if (f.any)

@@ -6,7 +6,6 @@
  * stays with the agent and is reported in each of its runs.
  */
 #include "lib/run/shell.h"
-#include "lib/run/trouble.h"
 
 #include <stdio.h>
 

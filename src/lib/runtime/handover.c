@@ -10,7 +10,8 @@
  *     IDLE --free---> GONE
  *                     INSIDE --free--> DOOMED --end--> GONE
  */
-#include "lib/runtime/handover.h"
+#include <assert.h>
+#include <stdlib.h>
 
 #include "base/fail.h"
 #include "lib/run/run.h"
@@ -148,4 +149,47 @@ void wend_runtime_free(wend_runtime *rt)
     else if (use == USE_INSIDE)
         mailbox_wake(b); /* the call that is inside destroys it */
     mailbox_unref(b);
+}
+
+/* ---- Contexts of the host --------------------------------------------------
+ */
+
+struct kept {
+    wend_release_fn release;
+    void *ctx;
+    atomic_int refs;
+};
+
+wend_status kept_new(wend_release_fn release, void *ctx, struct kept **out,
+                     wend_error *err)
+{
+    struct kept *k = release ? calloc(1, sizeof *k) : NULL;
+
+    *out = k;
+    if (!release)
+        return WEND_OK;
+    if (!k) {
+        release(ctx);
+        return fail_nomem(err);
+    }
+    k->release = release;
+    k->ctx = ctx;
+    atomic_init(&k->refs, 1);
+    return WEND_OK;
+}
+
+struct kept *kept_ref(struct kept *k)
+{
+    if (k)
+        atomic_fetch_add(&k->refs, 1);
+    return k;
+}
+
+void kept_unref(struct kept *k)
+{
+    if (!k || atomic_fetch_sub(&k->refs, 1) != 1)
+        return;
+    assert(k->release);
+    k->release(k->ctx);
+    free(k);
 }

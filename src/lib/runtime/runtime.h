@@ -79,4 +79,41 @@ struct threads *rt_threads(wend_runtime *rt);
 wend_status rt_fetch(wend_runtime *rt, struct fetch **out, wend_error *err);
 wend_status rt_procs(wend_runtime *rt, struct procs **out, wend_error *err);
 
+/* ---- Facts: fire-and-forget writes by name --------------------------------
+ */
+
+/* Keeps a copy; a failure is not reported. */
+void fact_keep(wend_runtime *rt, const struct store_fact *fact);
+/* Appends the text of the fact; nothing if there is none. */
+wend_status fact_text(wend_runtime *rt, wend_str space, wend_str key,
+                      struct buf *out, wend_error *err);
+
+/* ---- handover.c -------------------------------------------------------------
+ */
+
+/* Around calls that pump or call the host back: handles that are freed in
+ * between are destroyed by rt_end. False: the runtime was one of them. */
+wend_status rt_begin(wend_runtime *rt);
+bool rt_end(wend_runtime *rt);
+/* rt_end if `inside`, for a call that returns `s`. */
+wend_status rt_end_of(wend_runtime *rt, bool inside, wend_status s,
+                      wend_error *err);
+/* Frees what was handed over, except `but`, which a caller is reading. */
+void rt_bury(wend_runtime *rt, const struct wend_run *but);
+/* Whether it, or its runtime, is freed when the call that is inside ends. */
+bool run_is_doomed(const struct wend_run *r);
+
+void rt_destroy(wend_runtime *rt); /* runtime.c */
+/* agent.c: frees it, or leaves that to the last of its runs. */
+void agent_drop(wend_agent *a);
+
+struct kept;
+
+/* NULL without a release function. WEND_E_NOMEM: it was released at once. Its
+ * memory is libc's: it may be the last that is left. */
+wend_status kept_new(wend_release_fn release, void *ctx, struct kept **out,
+                     wend_error *err);
+struct kept *kept_ref(struct kept *k); /* [any thread]; of NULL NULL */
+void kept_unref(struct kept *k);       /* [any thread] */
+
 #endif

@@ -5,7 +5,7 @@
  * the library's state before or after a pump: to the laws that looks as if
  * the library had done it.
  */
-#include "lib/run/hook.h"
+#include "lib/run/shell.h"
 #include "plant.h"
 #include "record.h"
 #include "world.h"

@@ -6,7 +6,7 @@
  * hashes was made anew, as whoever wants to can do.
  */
 #include "base/id.h"
-#include "lib/log/log_lines.h"
+#include "lib/log/log_import.h"
 #include "run_help.h"
 #include "store_help.h"
 

@@ -2,7 +2,7 @@
  * test_trouble.c - what a component cannot do is an error event of the run,
  * and the run goes on.
  */
-#include "lib/run/trouble.h"
+#include "lib/run/run.h"
 #include "run_help.h"
 
 /* ---- A store whose side tables cannot be read ---------------------------- */
