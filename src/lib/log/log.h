@@ -36,7 +36,8 @@ bool log_read_item(void *ctx, const struct store_item *item);
 /* WEND_OK, or what is wrong with the items read so far. */
 wend_status log_read_end(struct log_reader *r, const char *id, wend_error *err);
 /* All that the store has and the reader has not had yet. */
-wend_status log_read(struct log_reader *r, const char *id, wend_error *err);
+wend_status log_read_more(struct log_reader *r, const char *id,
+                          wend_error *err);
 void log_read_free(struct log_reader *r);
 
 struct past_log; /* the items of a log, as the store gives them */

@@ -116,7 +116,7 @@ wend_status log_read_end(struct log_reader *r, const char *id, wend_error *err)
     return WEND_OK;
 }
 
-wend_status log_read(struct log_reader *r, const char *id, wend_error *err)
+wend_status log_read_more(struct log_reader *r, const char *id, wend_error *err)
 {
     struct store_place from = {r->seq ? r->seq : r->first ? r->first : 1, r->n};
     wend_status s = WEND_OK;

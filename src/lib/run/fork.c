@@ -56,7 +56,7 @@ static wend_status read_past(struct fork *f, int64_t from, log_event_fn fn)
                                  .first = from,
                                  .unchained = true,
                                  .no_deltas = true};
-    return log_read(&f->log, f->id, f->err);
+    return log_read_more(&f->log, f->id, f->err);
 }
 
 static wend_status take_first(void *ctx, const wend_event *ev)

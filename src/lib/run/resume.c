@@ -142,7 +142,7 @@ static wend_status fold_log(struct fold *f, wend_error *err)
 
     if (!r->turn.seq)
         past_feed(r->agent->past, r->id, &f->log);
-    s = log_read(&f->log, r->id, err);
+    s = log_read_more(&f->log, r->id, err);
     if (s != WEND_OK)
         return s;
     if (r->turn.phase == PH_END && !f->ended)
