@@ -3,6 +3,7 @@
  */
 #include "base/fail.h"
 
+#include <assert.h>
 #include <stdarg.h>
 
 #include "base/utf8.h"
@@ -46,10 +47,13 @@ wend_status fail_in(wend_error *err, const char *path, const wend_error *why)
 {
     const wend_error w = *why;
 
+    assert(w.status != WEND_OK);
     if (w.status == WEND_E_NOMEM)
         return fail_nomem(err);
-    return fail_at(err, w.status, w.line, w.column, "%.200s:%u:%u: %.250s",
-                   path, w.line, w.column, w.message);
+    return w.line ? fail_at(err, w.status, w.line, w.column,
+                            "%.200s:%u:%u: %.300s", path, w.line, w.column,
+                            w.message)
+                  : fail(err, w.status, "%.200s: %.300s", path, w.message);
 }
 
 wend_status fail_nomem(wend_error *err)

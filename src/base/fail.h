@@ -13,8 +13,8 @@ wend_status fail(wend_error *err, wend_status s, const char *fmt, ...)
 wend_status fail_at(wend_error *err, wend_status s, uint32_t line,
                     uint32_t column, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
-/* An error in a file: `PATH:LINE:COLUMN: why`, or that memory ran out. `why`
- * may be what err points to. */
+/* An error in a file: `PATH:LINE:COLUMN: why`, `PATH: why` if it has no place,
+ * or that memory ran out. `why` may be what err points to. */
 wend_status fail_in(wend_error *err, const char *path, const wend_error *why);
 wend_status fail_nomem(wend_error *err);
 /* A call that may succeed begins: nothing is wrong so far. */

@@ -53,14 +53,6 @@ static wend_status check_options(const wend_agent_options *o, wend_error *err)
     return WEND_OK;
 }
 
-wend_str agent_clean(struct arena *a, wend_str text)
-{
-    struct buf b = {.mem = a->mem};
-
-    utf8_repair(&b, text);
-    return buf_keep(&b, a);
-}
-
 void agent_put(struct buf *b, const char *key, const char *value)
 {
     struct buf clean = {.mem = b->mem};
@@ -199,7 +191,7 @@ static wend_status set_cwd(wend_agent *a, const char *cwd, wend_error *err)
         return fail(err, WEND_E_NOTFOUND, "agent: working directory %s: %s",
                     cwd ? cwd : "of the process", strerror(errno));
     a->root = arena_str(&a->arena, str_of(path));
-    a->cwd = agent_clean(&a->arena, str_of(path));
+    a->cwd = utf8_keep(str_of(path), &a->arena);
     free(path);
     return a->arena.failed ? fail_nomem(err) : WEND_OK;
 }
@@ -271,7 +263,7 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
     rt->agents = a;
     a->arena.mem = a->rest_json.mem = a->relics_json.mem = &a->mem;
     a->tools.json.mem = a->endpoints.json.mem = &a->mem;
-    a->name = agent_clean(&a->arena, str_of(o->name ? o->name : "agent"));
+    a->name = utf8_keep(str_of(o->name ? o->name : "agent"), &a->arena);
     a->sandbox_off = o->sandbox_off;
     a->memory_user = o->memory_user;
     a->limits.turns = o->limits.turns ? o->limits.turns : TURNS_DEFAULT;

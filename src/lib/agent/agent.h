@@ -98,8 +98,6 @@ void agent_changed(wend_agent *a); /* runs keep the config they have */
 struct agent_tool *agent_tool(const wend_agent *a, wend_str name);
 /* relic.endpoint; NULL if there is none. */
 struct agent_tool *relic_endpoint(const wend_agent *a, wend_str target);
-/* A text of the host as valid UTF-8; absent and a->failed without memory. */
-wend_str agent_clean(struct arena *a, wend_str text);
 /* A member with a text of the host, made valid. */
 void agent_put(struct buf *b, const char *key, const char *value);
 /* Where a tool comes from. */

@@ -79,6 +79,18 @@ bool tool_networks(const struct tool_manifest *t)
     return t->category == WEND_CATEGORY_NETWORK;
 }
 
+/* Whether the tool that a rule names exists. */
+static wend_status check_rule(const struct agent_file *f,
+                              const struct manifest_word *w, const char *rule,
+                              wend_error *err)
+{
+    wend_str name = manifest_rule_tool(str_of(rule));
+
+    return !name.len || builtin(name) || has_command(f, name)
+               ? WEND_OK
+               : no_tool_at(f, w, name, err);
+}
+
 /* Without the network its children do not have it either. */
 static wend_status check(const struct agent_file *f, bool offline,
                          wend_error *err)
@@ -107,19 +119,11 @@ static wend_status check(const struct agent_file *f, bool offline,
                         "%.200s: the server '%s' uses the network, but it, "
                         "or an agent above it, says 'network: off'",
                         f->seen.path, m->servers[i].name.ptr);
-    for (size_t i = 0; i < m->rules.count; i++) {
-        wend_str name = manifest_rule_tool(m->rules.list[i].text);
-
-        if (name.len && !builtin(name) && !has_command(f, name))
-            return no_tool_at(f, &m->rules.list[i], name, err);
-    }
-    for (size_t i = 0; i < m->label_rows.count; i++) {
-        wend_str row = m->label_rows.list[i].text;
-        wend_str name = manifest_rule_tool(str_of(strchr(row.ptr, '=') + 1));
-
-        if (name.len && !builtin(name) && !has_command(f, name))
-            return no_tool_at(f, &m->label_rows.list[i], name, err);
-    }
+    for (size_t i = 0; s == WEND_OK && i < m->rules.count; i++)
+        s = check_rule(f, &m->rules.list[i], m->rules.list[i].text.ptr, err);
+    for (size_t i = 0; s == WEND_OK && i < m->label_rows.count; i++)
+        s = check_rule(f, &m->label_rows.list[i],
+                       strchr(m->label_rows.list[i].text.ptr, '=') + 1, err);
     for (size_t i = 0; s == WEND_OK && i < m->agents.count; i++)
         s = check(&f->agents[i], offline, err);
     return s;

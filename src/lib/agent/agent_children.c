@@ -81,7 +81,7 @@ wend_status wend_agent_add_agent(wend_agent *a,
     if (k) {
         k->name = arena_str(&a->arena, str_of(o.name));
         if (o.description)
-            k->description = agent_clean(&a->arena, str_of(o.description));
+            k->description = utf8_keep(str_of(o.description), &a->arena);
         if (o.plan) {
             k->plan_json = arena_str(&a->arena, plan_inside(o.plan)->json);
             if (plan_inside(o.plan)->on_failure == FAILURE_REPLAN)

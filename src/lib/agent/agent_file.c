@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/options.h"
+#include "base/utf8.h"
 #include "host/file.h"
 
 enum { FILE_BYTES_MAX = 1 << 20 }; /* far above any manifest */
@@ -27,45 +28,40 @@ static wend_status nomem(struct agent_loader *l)
     return fail_nomem(l->err);
 }
 
-static wend_status read_text(const char *path, struct buf *text,
-                             wend_error *err)
+wend_status loader_text(struct agent_loader *l, const char *path, size_t max,
+                        wend_str *text)
 {
-    wend_status s = strcmp(path, "-") != 0
-                        ? file_read(path, FILE_BYTES_MAX, text, err)
-                        : WEND_E_NOTFOUND; /* not standard input */
+    struct buf b = {.mem = l->arena->mem};
+    wend_status s = file_read(path, max, &b, l->err);
 
-    return s == WEND_E_NOTFOUND
-               ? fail(err, s, "%s: there is no such file", path)
-               : s;
+    if (s) {
+        buf_free(&b);
+        return s == WEND_E_NOTFOUND
+                   ? fail(l->err, s, "%.400s: file not found", path)
+                   : s;
+    }
+    *text = buf_keep(&b, l->arena);
+    return text->ptr ? cover_text(&l->cover, path, *text, l->err) : nomem(l);
 }
 
 wend_status loader_read(struct agent_loader *l, const char *path, bool plain,
                         wend_str *text)
 {
-    struct buf b = {.mem = l->arena->mem};
     wend_status s = plain ? cover_check(&l->cover, path, l->err) : WEND_OK;
 
-    if (!s)
-        s = read_text(path, &b, l->err);
-    if (!s) {
-        *text = arena_str(l->arena, buf_view(&b));
-        s = text->ptr ? WEND_OK : nomem(l);
-    }
-    if (!s)
-        s = cover_text(&l->cover, path, *text, l->err);
-    buf_free(&b);
-    return s;
+    if (!s && !strcmp(path, "-")) /* not standard input */
+        s = fail(l->err, WEND_E_NOTFOUND, "-: file not found");
+    return s ? s : loader_text(l, path, FILE_BYTES_MAX, text);
 }
 
 /* ---- Names --------------------------------------------------------------- */
 
-/* The path that `of` means, or NULL without memory. */
-const char *loader_path(struct agent_loader *l, const char *of, wend_str path)
+const char *path_beside(struct arena *a, const char *of, wend_str path)
 {
-    struct buf b = {.mem = l->arena->mem};
+    struct buf b = {.mem = a->mem};
 
     manifest_path(&b, str_of(of), path);
-    return buf_keep(&b, l->arena).ptr;
+    return buf_keep(&b, a).ptr;
 }
 
 /* Prefixes the error with the place where the file is named. */
@@ -76,19 +72,9 @@ static wend_status blame(struct agent_loader *l, wend_status s, const char *of,
 
     if (s == WEND_E_NOMEM || !l->err)
         return s;
-    memcpy(why, l->err->message, sizeof why - 1);
-    why[sizeof why - 1] = 0;
+    utf8_fmt(why, sizeof why, "%s", l->err->message);
     return fail_at(l->err, s, w->line, w->column, "%.90s:%u:%u: %s", of,
                    w->line, w->column, why);
-}
-
-wend_status loader_blame(struct agent_loader *l, wend_status s,
-                         const char *path, const wend_error *why)
-{
-    if (s == WEND_E_NOMEM)
-        return nomem(l);
-    return fail_at(l->err, s, why->line, why->column, "%.150s:%u:%u: %.300s",
-                   path, why->line, why->column, why->message);
 }
 
 /* ---- Models -------------------------------------------------------------- */
@@ -144,7 +130,7 @@ wend_status loader_command(struct agent_loader *l, const char *of,
         wend_str word = w->list[i].text;
         bool path = manifest_word_is_path(word, i);
 
-        argv[i] = path ? loader_path(l, of, word) : word.ptr;
+        argv[i] = path ? path_beside(l->arena, of, word) : word.ptr;
         if (!argv[i])
             return nomem(l);
         s = cover_word(&l->cover, w, i, argv[i], l->err);
@@ -155,11 +141,9 @@ wend_status loader_command(struct agent_loader *l, const char *of,
     return s;
 }
 
-/* NULL at the end; NULL without memory. */
-static const char *const *texts_of(struct agent_loader *l,
-                                   const struct manifest_words *w)
+const char *const *texts_of(struct arena *a, const struct manifest_words *w)
 {
-    const char **list = arena_alloc(l->arena, (w->count + 1) * sizeof *list);
+    const char **list = arena_alloc(a, (w->count + 1) * sizeof *list);
 
     for (size_t i = 0; list && i < w->count; i++)
         list[i] = w->list[i].text.ptr;
@@ -192,7 +176,7 @@ static void fill_command(struct agent_loader *l, struct tool_file *t)
         .argv_count = m->command.count,
         .verify = t->verify,
         .verify_count = m->verify.count,
-        .secrets = texts_of(l, &m->secrets),
+        .secrets = texts_of(l->arena, &m->secrets),
         .secrets_count = m->secrets.count,
     };
 }
@@ -207,9 +191,8 @@ wend_status loader_tool(struct agent_loader *l, const char *path, bool plain,
 
     if (s)
         return s;
-    s = tool_manifest_parse(text, l->arena, &m, &why);
-    if (s)
-        return loader_blame(l, s, path, &why);
+    if (tool_manifest_parse(text, l->arena, &m, &why))
+        return fail_in(l->err, path, &why);
     out->path = path;
     out->manifest = m;
     s = loader_command(l, path, &m->command, &out->argv);
@@ -238,7 +221,7 @@ static wend_status take_tools(struct agent_loader *l, struct agent_file *f)
         names[i] = w->list[i].text.ptr;
         if (!manifest_is_file(w->list[i].text))
             continue;
-        path = loader_path(l, f->seen.path, w->list[i].text);
+        path = path_beside(l->arena, f->seen.path, w->list[i].text);
         if (!path)
             return nomem(l);
         s = loader_tool(l, path, true, t);
@@ -253,18 +236,14 @@ static wend_status take_tools(struct agent_loader *l, struct agent_file *f)
     return s;
 }
 
-static wend_status take_server(struct agent_loader *l,
-                               const struct agent_file *f,
-                               const struct manifest_server *m,
-                               wend_mcp_options *o)
+wend_mcp_options server_options(const struct manifest_server *m,
+                                struct arena *a)
 {
-    wend_status s = WEND_OK;
-
-    *o = (wend_mcp_options){
-        .size = sizeof *o,
+    return (wend_mcp_options){
+        .size = sizeof(wend_mcp_options),
         .name = m->name.ptr,
         .url = m->url.ptr,
-        .secrets = texts_of(l, &m->secrets),
+        .secrets = texts_of(a, &m->secrets),
         .secrets_count = m->secrets.count,
         .timeout_ms = (uint32_t)m->timeout_ms,
         .start_timeout_ms = (uint32_t)m->start_timeout_ms,
@@ -272,9 +251,6 @@ static wend_status take_server(struct agent_loader *l,
         .network = m->network_on,
         .trust = m->trust,
     };
-    if (m->command.given)
-        s = loader_command(l, f->seen.path, &m->command, &o->command);
-    return s;
 }
 
 static wend_status take_servers(struct agent_loader *l, struct agent_file *f)
@@ -288,8 +264,12 @@ static wend_status take_servers(struct agent_loader *l, struct agent_file *f)
     if (!all || !list)
         return nomem(l);
     for (size_t i = 0; !s && i < count; i++) {
-        s = take_server(l, f, &f->manifest->servers[i], &all[i]);
+        const struct manifest_server *m = &f->manifest->servers[i];
+
+        all[i] = server_options(m, l->arena);
         list[i] = &all[i];
+        if (m->command.given)
+            s = loader_command(l, f->seen.path, &m->command, &all[i].command);
     }
     f->seen.servers = list;
     f->seen.servers_count = count;
@@ -310,7 +290,7 @@ static wend_status take_skills(struct agent_loader *l, struct agent_file *f)
     wend_str text;
 
     for (size_t i = 0; !s && i < w->count; i++) {
-        const char *path = loader_path(l, f->seen.path, w->list[i].text);
+        const char *path = path_beside(l->arena, f->seen.path, w->list[i].text);
 
         if (path && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
             struct buf b = {.mem = l->arena->mem};
@@ -324,7 +304,7 @@ static wend_status take_skills(struct agent_loader *l, struct agent_file *f)
         if (s)
             s = blame(l, s, f->seen.path, &w->list[i]);
     }
-    f->seen.skills = texts_of(l, w);
+    f->seen.skills = texts_of(l->arena, w);
     f->seen.skills_count = w->count;
     return s;
 }
@@ -363,7 +343,7 @@ static wend_status take_agents(struct agent_loader *l, struct agent_file *f)
         return nomem(l);
     l->depth++;
     for (size_t i = 0; !s && i < w->count; i++) {
-        const char *path = loader_path(l, f->seen.path, w->list[i].text);
+        const char *path = path_beside(l->arena, f->seen.path, w->list[i].text);
 
         if (!path)
             return nomem(l);
@@ -403,11 +383,11 @@ static wend_status fill_options(struct agent_loader *l, struct agent_file *f)
     o->base_url = m->base_url.ptr;
     o->instructions = m->instructions.ptr;
     o->limits = m->limits;
-    o->rules = texts_of(l, &m->rules);
+    o->rules = texts_of(l->arena, &m->rules);
     o->rules_count = m->rules.count;
-    o->label_rows = texts_of(l, &m->label_rows);
+    o->label_rows = texts_of(l->arena, &m->label_rows);
     o->label_rows_count = m->label_rows.count;
-    o->network = texts_of(l, &m->network);
+    o->network = texts_of(l->arena, &m->network);
     o->network_count = m->network.count;
     o->context_tokens = m->context_tokens;
     o->memory_user = m->memory_user;
@@ -424,9 +404,8 @@ static wend_status load_agent(struct agent_loader *l, const char *path,
 
     if (s)
         return s;
-    s = agent_manifest_parse(text, l->arena, &m, &why);
-    if (s)
-        return loader_blame(l, s, path, &why);
+    if (agent_manifest_parse(text, l->arena, &m, &why))
+        return fail_in(l->err, path, &why);
     f->seen.path = path;
     f->manifest = m;
     f->seen.name = m->name.ptr ? m->name.ptr

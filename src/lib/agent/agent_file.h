@@ -105,13 +105,13 @@ struct agent_loader {
 };
 
 /* The path that the file `of` means, or NULL without memory. */
-const char *loader_path(struct agent_loader *l, const char *of, wend_str path);
-/* The text of a file, which joins the sum. plain: a regular file. */
+const char *path_beside(struct arena *a, const char *of, wend_str path);
+/* The text of a file or of standard input, which joins the sum. */
+wend_status loader_text(struct agent_loader *l, const char *path, size_t max,
+                        wend_str *text);
+/* The text of a file. plain: a regular one. */
 wend_status loader_read(struct agent_loader *l, const char *path, bool plain,
                         wend_str *text);
-/* Puts the file and the place of `why` in front of it. */
-wend_status loader_blame(struct agent_loader *l, wend_status s,
-                         const char *path, const wend_error *why);
 wend_status loader_tool(struct agent_loader *l, const char *path, bool plain,
                         struct tool_file *out);
 /* The words of a command as the file `of` means them; its files join the
@@ -119,6 +119,11 @@ wend_status loader_tool(struct agent_loader *l, const char *path, bool plain,
 wend_status loader_command(struct agent_loader *l, const char *of,
                            const struct manifest_words *w,
                            const char *const **out);
+/* The words, then NULL; NULL without memory. */
+const char *const *texts_of(struct arena *a, const struct manifest_words *w);
+/* All but the command; `secrets` is NULL without memory. */
+wend_mcp_options server_options(const struct manifest_server *m,
+                                struct arena *a);
 /* All files are read: sum, files and gaps for hosts. */
 wend_status loader_end(struct agent_loader *l, struct agent_file *f);
 /* Opens an agent or a tool in the arena, with a sum of its own. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "lib/model/pool.h"
 #include "wire/file/models.h"
 
@@ -131,7 +132,7 @@ static wend_status name_it(struct candidates *c, size_t i, wend_error *err)
         if (str_eq(c->list[n].name, x->name))
             x->name = str_of(x->key);
     }
-    x->name = agent_clean(&c->arena, x->name);
+    x->name = utf8_keep(x->name, &c->arena);
     return c->arena.failed ? fail_nomem(err) : WEND_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lib/agent/agent_file.h"
 #include "lib/agent/relics.h"
 #include "lib/mcp/mcp.h"
 
@@ -98,35 +99,18 @@ static wend_status relic_mcp_options(wend_agent *a,
                                      const wend_relic_options *o,
                                      wend_mcp_options *out, wend_error *err)
 {
-    const struct manifest_server *server = &m->server;
-    const struct manifest_words *w = &server->secrets;
-    const char **secrets =
-        arena_alloc(&a->arena, (w->count + 1) * sizeof *secrets);
-
-    *out = (wend_mcp_options){
-        .size = sizeof *out,
-        .name = m->name.ptr,
-        .url = server->url.ptr,
-        .secrets = secrets,
-        .secrets_count = w->count,
-        .timeout_ms = (uint32_t)server->timeout_ms,
-        .start_timeout_ms = (uint32_t)server->start_timeout_ms,
-        .connect_ms = o->connect_ms,
-        .sandbox_off = server->sandbox_off,
-        .network = server->network_on,
-        .trust = server->trust,
-        .accept = o->accept,
-        .pins_file = o->pins_file,
-        .note = o->note,
-        .note_ctx = o->note_ctx,
-    };
-    if (!server->url.ptr)
-        out->command = command_of(a, &server->command, o->file);
-    if (!secrets || (!server->url.ptr && !out->command))
-        return fail_nomem(err);
-    for (size_t i = 0; i < w->count; i++)
-        secrets[i] = w->list[i].text.ptr;
-    return WEND_OK;
+    *out = server_options(&m->server, &a->arena);
+    out->name = m->name.ptr;
+    out->connect_ms = o->connect_ms;
+    out->accept = o->accept;
+    out->pins_file = o->pins_file;
+    out->note = o->note;
+    out->note_ctx = o->note_ctx;
+    if (!m->server.url.ptr)
+        out->command = command_of(a, &m->server.command, o->file);
+    return out->secrets && (m->server.url.ptr || out->command)
+               ? WEND_OK
+               : fail_nomem(err);
 }
 
 /* ---- All kinds ----------------------------------------------------------- */

@@ -65,15 +65,6 @@ static wend_status add_item(struct cover *c, struct cover_list *list,
     return WEND_OK;
 }
 
-static wend_status add_part(struct cover *c, const char *path,
-                            const unsigned char *hash, wend_error *err)
-{
-    char sum[SHA256_HEX + 1];
-
-    hex_text(sum, hash, SHA256_BYTES);
-    return add_item(c, &c->parts, name_in(c, path), sum, err);
-}
-
 static wend_status add_gap(struct cover *c, wend_str name, const char *why,
                            wend_error *err)
 {
@@ -104,14 +95,11 @@ wend_status cover_check(struct cover *c, const char *path, wend_error *err)
 wend_status cover_text(struct cover *c, const char *path, wend_str text,
                        wend_error *err)
 {
-    unsigned char hash[SHA256_BYTES];
-    struct sha256 own;
+    char sum[SHA256_HEX + 1];
 
     sum_add(c, text);
-    sha256_init(&own);
-    sha256_add(&own, text.ptr, text.len);
-    sha256_end(&own, hash);
-    return add_part(c, path, hash, err);
+    sha256_hex(sum, text);
+    return add_item(c, &c->parts, name_in(c, path), sum, err);
 }
 
 /* At most COVER_FILE_BYTES of it. */
@@ -150,6 +138,7 @@ wend_status cover_file(struct cover *c, const char *path, wend_error *err)
 {
     wend_status s = cover_check(c, path, err);
     unsigned char hash[SHA256_BYTES];
+    char sum[SHA256_HEX + 1];
     struct stat st;
     int fd;
 
@@ -167,8 +156,9 @@ wend_status cover_file(struct cover *c, const char *path, wend_error *err)
     else {
         s = hash_open(fd, path, hash, err);
         sum_add(c, (wend_str){(const char *)hash, sizeof hash});
+        hex_text(sum, hash, sizeof hash);
         if (!s)
-            s = add_part(c, path, hash, err);
+            s = add_item(c, &c->parts, name_in(c, path), sum, err);
     }
     if (fd >= 0)
         close(fd);
@@ -351,11 +341,9 @@ wend_status cover_manifest(struct cover *c, const wend_manifest *m,
 
     sum_add(c, str_of(m->sum));
     for (size_t i = 0; !s && i < m->files_count; i++) {
-        struct buf b = {.mem = c->arena->mem};
-        const char *path;
+        const char *path =
+            path_beside(c->arena, m->path, str_of(m->files[i].name));
 
-        manifest_path(&b, str_of(m->path), str_of(m->files[i].name));
-        path = buf_keep(&b, c->arena).ptr;
         s = path
                 ? add_item(c, &c->parts, name_in(c, path), m->files[i].sum, err)
                 : fail_nomem(err);
@@ -367,8 +355,5 @@ wend_status cover_manifest(struct cover *c, const wend_manifest *m,
 
 void cover_end(struct cover *c, char *sum)
 {
-    unsigned char hash[SHA256_BYTES];
-
-    sha256_end(&c->sum, hash);
-    hex_text(sum, hash, sizeof hash);
+    sha256_end_hex(&c->sum, sum);
 }

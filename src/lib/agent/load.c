@@ -15,34 +15,16 @@
 #include "base/utf8.h"
 #include "tools/tools.h"
 
-__attribute__((format(printf, 3, 0))) static void
-say(const struct load *l, wend_note_fn fn, const char *format, va_list args)
+void load_say(const struct load *l, wend_note_fn fn, const char *format, ...)
 {
     char text[600];
+    va_list args;
 
-    if (!fn)
-        return;
+    va_start(args, format);
     utf8_vfmt(text, sizeof text, format, args);
-    fn(l->o.note_ctx, text);
-}
-
-__attribute__((format(printf, 2, 3))) static void note(const struct load *l,
-                                                       const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    say(l, l->o.note, format, args);
     va_end(args);
-}
-
-void load_warn(const struct load *l, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    say(l, l->o.warn, format, args);
-    va_end(args);
+    if (fn)
+        fn(l->o.note_ctx, text);
 }
 
 /* ---- Options ------------------------------------------------------------- */
@@ -176,11 +158,9 @@ wend_status load_guard(struct load *l, const wend_manifest *m)
     if (m)
         guard(l, m->path);
     for (size_t i = 0; i < files; i++) {
-        struct buf b = {.mem = l->arena.mem};
-        const char *path;
+        const char *path =
+            path_beside(&l->arena, m->path, str_of(m->files[i].name));
 
-        manifest_path(&b, str_of(m->path), str_of(m->files[i].name));
-        path = buf_keep(&b, &l->arena).ptr;
         if (!path)
             return fail_nomem(l->err);
         guard(l, path);
@@ -380,7 +360,8 @@ wend_status load_servers(struct load *l, wend_agent *agent,
         if (is_mistake(errs[i].status))
             s = fail(l->err, errs[i].status, "%s", errs[i].message);
         else if (errs[i].status)
-            load_warn(l, "%s; its tools are not offered", errs[i].message);
+            load_say(l, l->o.warn, "%s; its tools are not offered",
+                     errs[i].message);
     }
     return s;
 }
@@ -423,8 +404,9 @@ wend_status load_agent(struct load *l, const wend_manifest *m,
         forget_own(l, &o);
     take_file(&o, f, outer != NULL);
     for (size_t i = 0; m && i < m->unserved_count; i++)
-        note(l, "%.200s: '%s' is not served by this version and has no effect",
-             m->path, m->unserved[i]);
+        load_say(l, l->o.note,
+                 "%.200s: '%s' is not served by this version and has no effect",
+                 m->path, m->unserved[i]);
     s = load_lists(l, f, &o);
     if (!s)
         s = wend_agent_new(l->rt, &o, &agent, l->err);

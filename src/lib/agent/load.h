@@ -30,8 +30,9 @@ wend_status load_take(struct load *l, const wend_load_options *options);
  * callback. */
 wend_status load_end(struct load *l, wend_status s, wend_agent **out);
 
-void load_warn(const struct load *l, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* fn: o.note or o.warn. */
+void load_say(const struct load *l, wend_note_fn fn, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* What is left of the run's time; it counts from the first server on. 0: no
  * bound. */
 uint32_t load_time_left(struct load *l, int64_t time_ms);

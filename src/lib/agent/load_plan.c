@@ -128,18 +128,6 @@ wend_status load_plan_models(struct load *l, const wend_manifest *m,
 
 /* ---- Relics and programs ------------------------------------------------- */
 
-static wend_status blame(const struct load *l, const char *path,
-                         const wend_error *why)
-{
-    if (why->status == WEND_E_NOMEM)
-        return fail_nomem(l->err);
-    return why->line ? fail_at(l->err, why->status, why->line, why->column,
-                               "%.150s:%u:%u: %.300s", path, why->line,
-                               why->column, why->message)
-                     : fail(l->err, why->status, "%.150s: %.300s", path,
-                            why->message);
-}
-
 static wend_status add_relics(struct load *l, wend_agent *agent,
                               const wend_manifest *m, const wend_manifest *plan,
                               int64_t time_ms)
@@ -158,7 +146,7 @@ static wend_status add_relics(struct load *l, wend_agent *agent,
     s = load_relics(l, agent, list, count, time_ms, &errs);
     for (size_t i = 0; !s && i < count; i++)
         if (errs[i].status)
-            s = blame(l, list[i].path, &errs[i]);
+            s = fail_in(l->err, list[i].path, &errs[i]);
     return s;
 }
 
@@ -187,7 +175,7 @@ static wend_status add_child(struct load *l, wend_agent *agent,
         l->guarded_count = guarded_count;
     }
     if (!s && wend_agent_add_agent(agent, &o, &why) != WEND_OK)
-        s = blame(l, child->path, &why);
+        s = fail_in(l->err, child->path, &why);
     wend_agent_free(o.agent);
     return s;
 }

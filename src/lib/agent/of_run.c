@@ -211,8 +211,8 @@ static void add_servers(struct remake *m, wend_agent *agent,
     }
     for (i = 0; i < count; i++)
         if (is_lost(m, errs[i].status))
-            load_warn(&m->load, "%s; calls of its tools will fail",
-                      errs[i].message);
+            load_say(&m->load, m->load.o.warn,
+                     "%s; calls of its tools will fail", errs[i].message);
 }
 
 /* The calls of a tool that cannot be made again fail; the run continues. */
@@ -232,14 +232,14 @@ static void add_tools(struct remake *m, wend_agent *agent,
         else if (str_is(source, "command"))
             s = add_command(m, agent, t, &err);
         else if (!str_is(source, "mcp") && !str_is(source, "planner"))
-            load_warn(&m->load,
-                      "the tool '%s' belongs to the program that started the "
-                      "run; its calls will fail",
-                      name ? name : "");
+            load_say(&m->load, m->load.o.warn,
+                     "the tool '%s' belongs to the program that started the "
+                     "run; its calls will fail",
+                     name ? name : "");
         if (is_lost(m, s))
-            load_warn(&m->load,
-                      "the tool '%s' is not there: %s; its calls will fail",
-                      name ? name : "", err.message);
+            load_say(&m->load, m->load.o.warn,
+                     "the tool '%s' is not there: %s; its calls will fail",
+                     name ? name : "", err.message);
     }
     add_servers(m, agent, json_get(config, "mcp"));
 }
@@ -270,10 +270,10 @@ static void add_relics(struct remake *m, wend_agent *agent,
         wend_str name = json_str(json_get(json_get(r, "manifest"), "name"));
 
         if (is_lost(m, errs[i].status))
-            load_warn(&m->load,
-                      "the relic '%.*s' is not there: %s; its actions will "
-                      "fail",
-                      (int)name.len, name.ptr ? name.ptr : "", errs[i].message);
+            load_say(&m->load, m->load.o.warn,
+                     "the relic '%.*s' is not there: %s; its actions will "
+                     "fail",
+                     (int)name.len, name.ptr ? name.ptr : "", errs[i].message);
     }
 }
 
@@ -412,10 +412,10 @@ static void add_children(struct remake *m, wend_agent *parent,
         if (s == WEND_OK)
             s = add_child(m, parent, k, agent, &err);
         if (is_lost(m, s))
-            load_warn(&m->load,
-                      "the agent '%s' is not there%s%s; its tasks will fail",
-                      past.agent.ptr ? past.agent.ptr : "",
-                      err.message[0] ? ": " : "", err.message);
+            load_say(&m->load, m->load.o.warn,
+                     "the agent '%s' is not there%s%s; its tasks will fail",
+                     past.agent.ptr ? past.agent.ptr : "",
+                     err.message[0] ? ": " : "", err.message);
         wend_agent_free(agent);
     }
     m->load.err = outer;

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "host/file.h"
 #include "lib/agent/agent_file.h"
 #include "lib/plan/plan.h"
 #include "wire/file/relic.h"
@@ -64,7 +63,8 @@ static const char *beside(struct plan_loader *l, const char *folder,
         return NULL;
     buf_fmt(&file, "%s/%.*s.yaml", folder, (int)name.len, name.ptr);
     kept = buf_keep(&file, l->load.arena);
-    path = kept.ptr ? loader_path(&l->load, l->file->seen.path, kept) : NULL;
+    path =
+        kept.ptr ? path_beside(l->load.arena, l->file->seen.path, kept) : NULL;
     return path && !access(path, F_OK) ? path : NULL;
 }
 
@@ -109,9 +109,8 @@ static wend_status load_relic(struct plan_loader *l, struct relic_beside *r,
 
     if (s)
         return s;
-    s = relic_manifest_parse(r->seen.text, l->load.arena, &m, &why);
-    if (s)
-        return loader_blame(&l->load, s, path, &why);
+    if (relic_manifest_parse(r->seen.text, l->load.arena, &m, &why))
+        return fail_in(l->load.err, path, &why);
     if (!str_eq(m->name, name))
         return wrong_name(l, path, "relic", m->name, name);
     r->manifest = m;
@@ -171,9 +170,10 @@ static bool knows_relic(struct plan_loader *l, wend_str target,
 
 static bool knows_file(struct plan_loader *l, wend_str target)
 {
-    const char *path = memchr(target.ptr, 0, target.len)
-                           ? NULL
-                           : loader_path(&l->load, l->file->seen.path, target);
+    const char *path =
+        memchr(target.ptr, 0, target.len)
+            ? NULL
+            : path_beside(l->load.arena, l->file->seen.path, target);
 
     return path && !access(path, R_OK);
 }
@@ -338,7 +338,7 @@ static wend_status take_child(struct plan_loader *l,
         return WEND_OK;
     if (++*l->files > PLAN_FILES_MAX)
         return blame_most(l, a, "too many agents and plans", PLAN_FILES_MAX);
-    path = loader_path(&l->load, f->seen.path, a->target);
+    path = path_beside(l->load.arena, f->seen.path, a->target);
     child->seen.target = arena_str(l->load.arena, a->target).ptr;
     if (!path || !child->seen.target)
         return nomem(l);
@@ -399,23 +399,6 @@ static wend_status fill(struct plan_loader *l)
     return WEND_OK;
 }
 
-static wend_status read_plan(struct plan_loader *l, const char *path,
-                             wend_str *text)
-{
-    wend_error *err = l->load.err;
-    struct buf b = {.mem = l->load.arena->mem};
-    wend_status s = file_read(path, PLAN_BYTES_MAX, &b, err);
-
-    if (s) {
-        buf_free(&b);
-        return s == WEND_E_NOTFOUND
-                   ? fail(err, s, "%.400s: file not found", path)
-                   : s;
-    }
-    *text = buf_keep(&b, l->load.arena);
-    return text->ptr ? cover_text(&l->load.cover, path, *text, err) : nomem(l);
-}
-
 static wend_status parse(struct plan_loader *l, wend_str text)
 {
     const wend_plan_options o = {.size = sizeof o,
@@ -437,9 +420,7 @@ static wend_status parse(struct plan_loader *l, wend_str text)
         return l->wrong.status;
     }
     if (s)
-        return why.line ? loader_blame(&l->load, s, f->seen.path, &why)
-                        : fail(l->load.err, s, "%.150s: %.300s", f->seen.path,
-                               why.message);
+        return fail_in(l->load.err, f->seen.path, &why);
     if (plan_inside(f->seen.plan)->on_failure == FAILURE_REPLAN) {
         at = json_get(yaml_parse(text, l->load.arena, NULL), "on_failure");
         f->replan_line = at ? at->line : 1;
@@ -458,7 +439,7 @@ static wend_status open_plan(struct plan_loader *l, const char *path)
     assert(l->depth <= CHILD_DEPTH_MAX && !l->file->seen.plan);
     l->file->seen.path = path;
     if (!s)
-        s = read_plan(l, path, &text);
+        s = loader_text(&l->load, path, PLAN_BYTES_MAX, &text);
     if (!s)
         s = parse(l, text);
     if (!s)

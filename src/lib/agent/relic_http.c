@@ -217,10 +217,7 @@ static wend_status put_rest(struct web *w, const struct service *v,
                         "the endpoint has no place for the parameter '%.*s'",
                         (int)utf8_cut(m->key, 64), m->key.ptr);
         }
-        json_key(&b, NULL);
-        json_put_str(&b, m->key);
-        buf_char(&b, ':');
-        json_put(&b, m);
+        json_add_pair(&b, m->key, m);
     }
     json_close(&b, '}');
     if (e->body) {

@@ -46,7 +46,6 @@ void wend_event_free(wend_event *event)
 
 struct wend_collector {
     unsigned process; /* that made it */
-    struct mem mem;
     struct buf text;
     size_t kept; /* of the text, before the open message */
     wend_event **events;
@@ -56,16 +55,15 @@ struct wend_collector {
 
 wend_status wend_collector_new(wend_collector **out)
 {
-    const struct mem m = {NULL, NULL};
     wend_collector *c;
 
     if (!out)
         return WEND_E_INVAL;
-    c = mem_zalloc(&m, sizeof *c);
+    c = mem_zalloc(&libc_mem, sizeof *c);
     if (!c)
         return WEND_E_NOMEM;
     c->process = forked_mark();
-    c->text.mem = &c->mem;
+    c->text.mem = &libc_mem;
     *out = c;
     return WEND_OK;
 }
@@ -91,7 +89,7 @@ static void add_text(wend_collector *c, const wend_event *ev)
 
 wend_status wend_collector_add(wend_collector *c, const wend_event *event)
 {
-    wend_event *copy;
+    wend_event *copy, **more;
 
     if (!c || !event || !event_fields(event->type))
         return WEND_E_INVAL;
@@ -100,16 +98,11 @@ wend_status wend_collector_add(wend_collector *c, const wend_event *event)
     add_text(c, event);
     if (event->n)
         return c->text.failed ? WEND_E_NOMEM : WEND_OK;
-    if (c->count == c->cap) {
-        size_t cap = c->cap ? c->cap * 2 : 16;
-        wend_event **more = mem_realloc(&c->mem, c->events, cap * sizeof *more);
-
-        if (!more)
-            return WEND_E_NOMEM;
-        c->events = more;
-        c->cap = cap;
-    }
-    copy = event_copy(&c->mem, event);
+    more = mem_more(&libc_mem, c->events, c->count, &c->cap, sizeof *more);
+    if (!more)
+        return WEND_E_NOMEM;
+    c->events = more;
+    copy = event_copy(&libc_mem, event);
     if (!copy)
         return WEND_E_NOMEM;
     c->events[c->count++] = copy;
@@ -139,14 +132,11 @@ const wend_event *wend_collector_get(const wend_collector *c,
 
 void wend_collector_free(wend_collector *c)
 {
-    struct mem m;
-
     if (!usable(c))
         return;
-    m = c->mem;
     for (size_t i = 0; i < c->count; i++)
-        mem_free(&m, c->events[i]);
-    mem_free(&m, c->events);
+        mem_free(&libc_mem, c->events[i]);
+    mem_free(&libc_mem, c->events);
     buf_free(&c->text);
-    mem_free(&m, c);
+    mem_free(&libc_mem, c);
 }

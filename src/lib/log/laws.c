@@ -72,6 +72,11 @@ __attribute__((format(printf, 2, 3))) static void broken(struct wend_laws *l,
                      (long long)l->ev->seq, wend_event_name(l->ev->type), text);
 }
 
+static void broken_for(struct wend_laws *l, wend_str id, const char *why)
+{
+    broken(l, "'%.*s' %s", (int)id.len, id.ptr, why);
+}
+
 /* ---- Spans --------------------------------------------------------------- */
 
 static struct law_span *find(const struct wend_laws *l, enum law_kind kind,
@@ -88,19 +93,14 @@ static struct law_span *find(const struct wend_laws *l, enum law_kind kind,
 static struct law_span *add(struct wend_laws *l, enum law_kind kind,
                             wend_str id)
 {
-    if (l->count == l->cap) {
-        size_t cap = l->cap ? l->cap * 2 : 16;
-        struct law_span *more =
-            mem_realloc(&l->mem, l->spans, cap * sizeof *more);
+    struct law_span *more =
+        mem_more(&l->mem, l->spans, l->count, &l->cap, sizeof *more);
 
-        if (!more) {
-            l->status = fail_nomem(l->err);
-            return NULL;
-        }
-        l->spans = more;
-        l->cap = cap;
+    if (!more) {
+        l->status = fail_nomem(l->err);
+        return NULL;
     }
-    assert(l->count < l->cap);
+    l->spans = more;
     l->spans[l->count] =
         (struct law_span){.id = mix64(0, id.ptr, id.len), .kind = kind};
     return &l->spans[l->count++];
@@ -144,10 +144,9 @@ static struct law_span *begin(struct wend_laws *l, enum law_kind kind,
     bool awaited = s && (s->superseded || (s->listed && !s->attempt));
 
     if (s && s->open && s->lost)
-        broken(l, "'%.*s' starts again, but its last attempt has no end",
-               (int)id.len, id.ptr);
+        broken_for(l, id, "starts again, but its last attempt has no end");
     else if (s && !awaited)
-        broken(l, "'%.*s' starts twice", (int)id.len, id.ptr);
+        broken_for(l, id, "starts twice");
     if (!s)
         s = add(l, kind, id);
     if (!s)
@@ -168,7 +167,7 @@ static void open_once(struct wend_laws *l, enum law_kind kind, wend_str id,
     struct law_span *s = find(l, kind, id);
 
     if (s && s->open)
-        broken(l, "'%.*s' %s", (int)id.len, id.ptr, why_not);
+        broken_for(l, id, why_not);
     if (!s)
         s = add(l, kind, id);
     if (s)
@@ -182,17 +181,21 @@ static void end(struct wend_laws *l, enum law_kind kind, wend_str id,
     bool superseded = outcome == WEND_OUTCOME_SUPERSEDED;
 
     if (!s || !s->open) {
-        broken(l, "'%.*s' is not open", (int)id.len, id.ptr);
+        broken_for(l, id, "is not open");
         return;
     }
     if (superseded && !s->lost)
-        broken(l, "'%.*s' is superseded, though nothing cut it off",
-               (int)id.len, id.ptr);
+        broken_for(l, id, "is superseded, though nothing cut it off");
     s->open = s->lost = false;
     s->superseded = superseded && kind != OF_MODEL; /* it need not ask again */
 }
 
 /* Children and branches have no attempts, and a question is just answered. */
+static void begin_once(struct wend_laws *l, enum law_kind kind, wend_str id)
+{
+    begin(l, kind, id, 0);
+}
+
 static void end_once(struct wend_laws *l, enum law_kind kind, wend_str id)
 {
     end(l, kind, id, WEND_OUTCOME_OK);
@@ -203,7 +206,7 @@ static void needs_open(struct wend_laws *l, enum law_kind kind, wend_str id)
     const struct law_span *s = find(l, kind, id);
 
     if (!s || !s->open)
-        broken(l, "'%.*s' is not open", (int)id.len, id.ptr);
+        broken_for(l, id, "is not open");
 }
 
 /* ---- Events -------------------------------------------------------------- */
@@ -269,9 +272,8 @@ static void on_model_start(struct wend_laws *l)
     const wend_ev_model_start *e = &l->ev->u.model_start;
 
     if (e->action.ptr || e->branch.ptr) {
-        wend_str id = e->action.ptr ? e->action : e->branch;
-
-        open_once(l, OF_MODEL, id, "asks already");
+        open_once(l, OF_MODEL, e->action.ptr ? e->action : e->branch,
+                  "asks already");
         return;
     }
     if (!(l->open & TURN) || l->open & MODEL)
@@ -311,30 +313,18 @@ static void on_model_end(struct wend_laws *l)
     list_calls(l, e);
 }
 
-static void on_text(struct wend_laws *l)
-{
-    const wend_ev_delta *e = &l->ev->u.text_delta;
-
-    if (e->action.ptr)
-        needs_open(l, OF_MODEL, e->action);
-    else if (!(open_now(l) & (MODEL | ASKING)))
-        broken(l, "no model is asked");
-}
-
 static void on_model_retry(struct wend_laws *l)
 {
     if (!(open_now(l) & (MODEL | ASKING)))
         broken(l, "no model is asked");
 }
 
-static void on_call_output(struct wend_laws *l)
+static void on_text(struct wend_laws *l)
 {
-    needs_open(l, OF_CALL, l->ev->u.call_output.call);
-}
-
-static void on_action_output(struct wend_laws *l)
-{
-    needs_open(l, OF_ACTION, l->ev->u.action_output.action);
+    if (l->ev->u.text_delta.action.ptr)
+        needs_open(l, OF_MODEL, l->ev->u.text_delta.action);
+    else
+        on_model_retry(l);
 }
 
 static void on_question(struct wend_laws *l)
@@ -358,8 +348,7 @@ static void on_call_start(struct wend_laws *l)
     const struct law_span *s = find(l, OF_CALL, e->call);
 
     if (!(l->open & MODEL) && !s)
-        broken(l, "'%.*s' is no call of the message", (int)e->call.len,
-               e->call.ptr);
+        broken_for(l, e->call, "is no call of the message");
     begin(l, OF_CALL, e->call, e->attempt);
 }
 
@@ -422,39 +411,35 @@ static void on_action_end(struct wend_laws *l)
         add(l, OF_ACTION, e->action);
 }
 
-static void on_child_start(struct wend_laws *l)
-{
-    begin(l, OF_CHILD, l->ev->u.child_start.run, 0);
-}
+#define AT(member) offsetof(wend_event, u.member)
 
-static void on_child_end(struct wend_laws *l)
-{
-    end_once(l, OF_CHILD, l->ev->u.child_end.run);
-}
+/* What an event does to one span, without more ado. */
+static const struct {
+    void (*rule)(struct wend_laws *l, enum law_kind kind, wend_str id);
+    enum law_kind kind;
+    size_t id; /* offset in the event */
+} of_spans[WEND_EVENT_TYPES] = {
+    [WEND_CALL_OUTPUT] = {needs_open, OF_CALL, AT(call_output.call)},
+    [WEND_ACTION_OUTPUT] = {needs_open, OF_ACTION, AT(action_output.action)},
+    [WEND_CHILD_START] = {begin_once, OF_CHILD, AT(child_start.run)},
+    [WEND_CHILD_END] = {end_once, OF_CHILD, AT(child_end.run)},
+    [WEND_BRANCH_START] = {begin_once, OF_BRANCH, AT(branch_start.branch)},
+    [WEND_BRANCH_END] = {end_once, OF_BRANCH, AT(branch_end.branch)},
+};
 
-static void on_branch_start(struct wend_laws *l)
-{
-    begin(l, OF_BRANCH, l->ev->u.branch_start.branch, 0);
-}
-
-static void on_branch_end(struct wend_laws *l)
-{
-    end_once(l, OF_BRANCH, l->ev->u.branch_end.branch);
-}
-
-/* What must be open, what must not be, and what the event opens or closes. */
+/* What must be open besides the run, what must not be, and what the event opens
+ * or closes. A type without a row may come anywhere in a run. */
 static const struct {
     unsigned needs, bars, opens, closes;
     void (*look)(struct wend_laws *l);
 } rules[WEND_EVENT_TYPES] = {
     [WEND_RUN_START] = {0, RUN, RUN, 0, NULL},
-    [WEND_RUN_FORK] = {RUN, 0, 0, 0, NULL},
-    [WEND_RUN_RESUME] = {RUN, 0, 0, 0, on_resume},
-    [WEND_RUN_END] = {RUN,
+    [WEND_RUN_RESUME] = {0, 0, 0, 0, on_resume},
+    [WEND_RUN_END] = {0,
                       TURN | CONTEXT | MODEL | PLAN | CALLS | ACTIONS |
                           FORGOTTEN | ASKING | CHILDREN | BRANCHES,
                       0, 0, needs_metrics},
-    [WEND_TURN_START] = {RUN, TURN, TURN, 0, on_turn_start},
+    [WEND_TURN_START] = {0, TURN, TURN, 0, on_turn_start},
     [WEND_TURN_END] = {TURN, CONTEXT | MODEL | PLAN | CALLS | BRANCHES, 0, TURN,
                        on_turn_end},
     [WEND_CONTEXT_START] = {TURN, CONTEXT | MODEL, CONTEXT, 0, NULL},
@@ -462,36 +447,25 @@ static const struct {
     [WEND_RETRIEVAL_START] = {CONTEXT, RETRIEVAL, RETRIEVAL, 0, NULL},
     [WEND_RETRIEVAL_HIT] = {RETRIEVAL, 0, 0, 0, NULL},
     [WEND_RETRIEVAL_END] = {RETRIEVAL, 0, 0, RETRIEVAL, NULL},
-    [WEND_COMPACTED] = {RUN, 0, 0, 0, NULL},
-    [WEND_MODEL_START] = {RUN, 0, 0, 0, on_model_start},
-    [WEND_THINKING_DELTA] = {RUN, 0, 0, 0, on_text},
-    [WEND_TEXT_DELTA] = {RUN, 0, 0, 0, on_text},
-    [WEND_ARGS_DELTA] = {RUN, 0, 0, 0, on_text},
+    [WEND_MODEL_START] = {0, 0, 0, 0, on_model_start},
+    [WEND_THINKING_DELTA] = {0, 0, 0, 0, on_text},
+    [WEND_TEXT_DELTA] = {0, 0, 0, 0, on_text},
+    [WEND_ARGS_DELTA] = {0, 0, 0, 0, on_text},
     [WEND_MODEL_PART] = {MODEL, 0, 0, 0, NULL},
-    [WEND_MODEL_RETRY] = {RUN, 0, 0, 0, on_model_retry},
-    [WEND_MODEL_END] = {RUN, 0, 0, 0, on_model_end},
-    [WEND_APPROVAL_ASK] = {RUN, 0, 0, 0, on_question},
-    [WEND_APPROVAL_ANSWER] = {RUN, 0, 0, 0, on_answer},
+    [WEND_MODEL_RETRY] = {0, 0, 0, 0, on_model_retry},
+    [WEND_MODEL_END] = {0, 0, 0, 0, on_model_end},
+    [WEND_APPROVAL_ASK] = {0, 0, 0, 0, on_question},
+    [WEND_APPROVAL_ANSWER] = {0, 0, 0, 0, on_answer},
     [WEND_CALL_START] = {TURN, CONTEXT, 0, 0, on_call_start},
-    [WEND_CALL_OUTPUT] = {TURN, 0, 0, 0, on_call_output},
+    [WEND_CALL_OUTPUT] = {TURN, 0, 0, 0, NULL},
     [WEND_CALL_END] = {TURN, 0, 0, 0, on_call_end},
-    [WEND_PLAN_START] = {RUN, PLAN, PLAN, 0, on_plan_start},
+    [WEND_PLAN_START] = {0, PLAN, PLAN, 0, on_plan_start},
     [WEND_PLAN_ACTION] = {PLAN, 0, 0, 0, NULL},
-    [WEND_ACTION_START] = {RUN, 0, 0, 0, on_action_start},
-    [WEND_ACTION_OUTPUT] = {RUN, 0, 0, 0, on_action_output},
-    [WEND_ACTION_RETRY] = {RUN, 0, 0, 0, on_action_retry},
-    [WEND_ACTION_END] = {RUN, 0, 0, 0, on_action_end},
+    [WEND_ACTION_START] = {0, 0, 0, 0, on_action_start},
+    [WEND_ACTION_RETRY] = {0, 0, 0, 0, on_action_retry},
+    [WEND_ACTION_END] = {0, 0, 0, 0, on_action_end},
     [WEND_PLAN_END] = {PLAN, ACTIONS, 0, PLAN, on_plan_end},
-    [WEND_BRANCH_START] = {RUN, 0, 0, 0, on_branch_start},
-    [WEND_BRANCH_END] = {RUN, 0, 0, 0, on_branch_end},
-    [WEND_CHILD_START] = {RUN, 0, 0, 0, on_child_start},
-    [WEND_CHILD_END] = {RUN, 0, 0, 0, on_child_end},
-    [WEND_MESSAGE] = {RUN, 0, 0, 0, NULL},
-    [WEND_CONTROL] = {RUN, 0, 0, 0, NULL},
-    [WEND_METRICS] = {RUN, 0, 0, 0, on_metrics},
-    [WEND_PROGRESS] = {RUN, 0, 0, 0, NULL},
-    [WEND_WARNING] = {RUN, 0, 0, 0, NULL},
-    [WEND_ERROR] = {RUN, 0, 0, 0, NULL},
+    [WEND_METRICS] = {0, 0, 0, 0, on_metrics},
 };
 
 static void look_at_order(struct wend_laws *l)
@@ -527,14 +501,27 @@ static void look_at_place(struct wend_laws *l)
                                         "a model of an action",
                                         "a child",
                                         "a branch"};
-    unsigned open = open_now(l), needs = rules[l->ev->type].needs,
-             bars = rules[l->ev->type].bars;
+    unsigned open = open_now(l), bars = rules[l->ev->type].bars;
+    unsigned needs =
+        rules[l->ev->type].needs | (l->ev->type == WEND_RUN_START ? 0 : RUN);
 
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (needs >> i & 1 && !(open >> i & 1))
             broken(l, "%s is not open", names[i]);
         else if (bars >> i & 1 && open >> i & 1)
             broken(l, "%s is open", names[i]);
+}
+
+static void look_inside(struct wend_laws *l)
+{
+    size_t at = of_spans[l->ev->type].id;
+
+    if (rules[l->ev->type].look)
+        rules[l->ev->type].look(l);
+    if (at)
+        of_spans[l->ev->type].rule(
+            l, of_spans[l->ev->type].kind,
+            *(const wend_str *)((const char *)l->ev + at));
 }
 
 /* ---- Public -------------------------------------------------------------- */
@@ -563,8 +550,8 @@ wend_status wend_laws_add(wend_laws *l, const wend_event *ev, wend_error *err)
     look_at_order(l);
     if (!close_wrote(ev))
         look_at_place(l);
-    if (!close_wrote(ev) && l->status == WEND_OK && rules[ev->type].look)
-        rules[ev->type].look(l);
+    if (!close_wrote(ev) && l->status == WEND_OK)
+        look_inside(l);
     l->open |= rules[ev->type].opens;
     l->open &= ~rules[ev->type].closes;
     l->over |= ev->type == WEND_RUN_END;

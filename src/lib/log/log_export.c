@@ -30,7 +30,7 @@ struct export
     struct buf out;
     wend_status status;
     struct name_set members; /* by id */
-    struct export_member *first, *last;
+    struct export_member *first, **end;
     /* of the run that is written now */
     struct log_check check;
     struct name_set blobs; /* that were written */
@@ -46,11 +46,8 @@ static bool add_member(struct export *x, wend_str id)
     m = name_set_put(&x->members, id);
     if (!m)
         return false;
-    if (x->last)
-        x->last->next = m;
-    else
-        x->first = m;
-    x->last = m;
+    *x->end = m;
+    x->end = &m->next;
     return true;
 }
 
@@ -225,6 +222,7 @@ wend_status wend_store_export(wend_store *store, const char *id, int64_t seq_to,
                       err);
     if (s != WEND_OK)
         return s;
+    x.end = &x.first;
     x.members.arena.mem = x.blobs.arena.mem = x.out.mem = &store->mem;
     s = add_member(&x, str_of(owner)) ? export_family(&x, err)
                                       : fail_nomem(err);

@@ -315,12 +315,9 @@ static void on_deadline(struct timer_node *t)
 
 static wend_str put(char **at, wend_str s)
 {
-    wend_str copy = {*at, s.len};
+    wend_str copy = str_pack(at, s);
 
-    if (s.len)
-        memcpy(*at, s.ptr, s.len);
-    (*at)[s.len] = 0;
-    *at += s.len + 1;
+    ++*at; /* a NUL */
     return copy;
 }
 
@@ -388,18 +385,14 @@ static void begin(struct wend_run *r, struct wend_call *c)
     if (!timer_set(&r->rt->timers, &c->deadline,
                    rt_after(r->rt, c->timeout_ms))) {
         call_unref(c); /* the tool's: it will never see it */
-        shell_fail(r, WEND_E_NOMEM, "out of memory");
-        return;
-    }
-    if (!call_look(c)) {
+        shell_nomem(r);
+    } else if (!call_look(c)) {
         wend_call_fail(c, "out of memory");
-        return;
-    }
-    if (!c->tool->threaded) {
+    } else if (c->tool->threaded) {
+        call_run_threaded(c);
+    } else {
         run_here(r, c);
-        return;
     }
-    call_run_threaded(c);
 }
 
 static void on_begin(struct timer_node *t)
@@ -459,7 +452,7 @@ void call_start(struct wend_run *r, const struct effect *fx)
         return;
     c = call_new(r, fx, tool);
     if (!c) {
-        shell_fail(r, WEND_E_NOMEM, "out of memory");
+        shell_nomem(r);
         return;
     }
     due = pace_take(&tool->pace, c->began_us);
@@ -472,7 +465,7 @@ void call_start(struct wend_run *r, const struct effect *fx)
     c->begin.fire = on_begin;
     if (!timer_set(&r->rt->timers, &c->begin, due)) {
         call_unref(c);
-        shell_fail(r, WEND_E_NOMEM, "out of memory");
+        shell_nomem(r);
     }
 }
 
@@ -491,7 +484,7 @@ void call_check(struct wend_run *r, const struct effect *fx)
     }
     c = call_new(r, fx, tool->check);
     if (!c) {
-        shell_fail(r, WEND_E_NOMEM, "out of memory");
+        shell_nomem(r);
         return;
     }
     c->checks = true;

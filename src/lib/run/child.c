@@ -76,8 +76,7 @@ static void settle(struct child *c, struct child_done *d)
     c->over = true;
     d->late = c->late;
     c->timer.fire = on_over;
-    if (!timer_set(&r->rt->timers, &c->timer, rt_clock(r->rt)))
-        shell_fail(r, WEND_E_NOMEM, "out of memory");
+    shell_timer(r, &c->timer, rt_clock(r->rt));
     shell_input(r, &in);
 }
 
@@ -95,32 +94,24 @@ void run_note_end(struct wend_run *r, const wend_event *run_end)
 {
     const wend_ev_run_end *e = &run_end->u.run_end;
 
-    r->outcome = e->outcome;
-    r->answer = arena_str(&r->arena, e->text);
-    r->end_limit = arena_str(&r->arena, e->limit);
+    r->outcome = r->end.outcome = e->outcome;
+    r->answer = r->end.text = arena_str(&r->arena, e->text);
+    r->end.limit = arena_str(&r->arena, e->limit);
     if (e->error) {
-        r->end_code = arena_str(&r->arena, e->error->code);
-        r->end_message = arena_str(&r->arena, e->error->message);
+        r->end.code = arena_str(&r->arena, e->error->code);
+        r->end.message = arena_str(&r->arena, e->error->message);
     }
 }
 
 void child_look(struct wend_run *r)
 {
     struct child *c = r->child;
-    struct child_done d;
 
     if (!c || !r->over || r->durable_seq != r->turn.seq)
         return;
-    d = (struct child_done){
-        .outcome = r->outcome,
-        .text = r->answer,
-        .limit = r->end_limit,
-        .code = r->end_code,
-        .message = r->end_message,
-        .labels = r->turn.labels,
-        .metrics = r->turn.metrics,
-    };
-    settle(c, &d);
+    r->end.labels = r->turn.labels;
+    r->end.metrics = r->turn.metrics;
+    settle(c, &r->end);
 }
 
 /* ---- What it is told ----------------------------------------------------- */
@@ -175,16 +166,11 @@ static void put_prompt(struct buf *b, const struct child *c,
 
     buf_str(b, json_str(prompt));
     for (const struct json *m = args ? args->first : NULL; m; m = m->next)
-        if (m != prompt && (c->of_action || !str_is(m->key, "agent"))) {
-            buf_char(&others, others.len ? ',' : '{');
-            json_put_str(&others, m->key);
-            buf_char(&others, ':');
-            json_put(&others, m);
-        }
-    if (others.len && b->len)
-        buf_cstr(b, "\n\n");
-    buf_str(b, buf_view(&others));
-    buf_cstr(b, others.len ? "}" : "");
+        if (m != prompt && (c->of_action || !str_is(m->key, "agent")))
+            json_add_pair(&others, m->key, m);
+    if (others.len)
+        buf_fmt(b, "%s{%.*s}", b->len ? "\n\n" : "", (int)others.len,
+                others.ptr);
     b->failed |= others.failed;
     buf_free(&others);
 }
@@ -331,9 +317,7 @@ static void begin(struct child *c)
         child_look(c->run); /* it was over when we came */
     } else {
         c->timer.fire = on_deadline;
-        if (!timer_set(&r->rt->timers, &c->timer,
-                       rt_after(r->rt, c->timeout_ms)))
-            shell_fail(r, WEND_E_NOMEM, "out of memory");
+        shell_timer(r, &c->timer, rt_after(r->rt, c->timeout_ms));
         resume_child(c);
     }
 }
@@ -353,10 +337,9 @@ static struct child *child_new(struct wend_run *r, const struct effect *fx)
     if (!c)
         return NULL;
     text = (char *)(c + 1);
-    memcpy(text, id.ptr, id.len);
-    c->call = (wend_str){text, id.len};
-    memcpy(text + id.len + 1, fx->args.ptr, fx->args.len);
-    c->args = (wend_str){text + id.len + 1, fx->args.len};
+    c->call = str_pack(&text, id);
+    text++; /* each ends with a NUL */
+    c->args = str_pack(&text, fx->args);
     snprintf(c->id, sizeof c->id, "%.*s", (int)fx->child.len, fx->child.ptr);
     c->parent = r;
     c->child_config = fx->child_config;
@@ -382,12 +365,11 @@ void child_start(struct wend_run *r, const struct effect *fx)
         return; /* ended meanwhile, or will be stopped before it began */
     c = child_new(r, fx);
     if (!c)
-        shell_fail(r, WEND_E_NOMEM, "out of memory");
+        shell_nomem(r);
     else if (!fx->delay_ms)
         begin(c);
-    else if (!timer_set(&r->rt->timers, &c->timer,
-                        rt_after(r->rt, fx->delay_ms)))
-        shell_fail(r, WEND_E_NOMEM, "out of memory");
+    else
+        shell_timer(r, &c->timer, rt_after(r->rt, fx->delay_ms));
 }
 
 /* ---- Pauses -------------------------------------------------------------- */
@@ -408,9 +390,8 @@ static void continue_run(struct child *c)
 {
     struct wend_run *r = c->parent;
 
-    if (!c->timer.place && !timer_set(&r->rt->timers, &c->timer,
-                                      i64_sum(rt_clock(r->rt), c->left_us)))
-        shell_fail(r, WEND_E_NOMEM, "out of memory");
+    if (!c->timer.place)
+        shell_timer(r, &c->timer, i64_sum(rt_clock(r->rt), c->left_us));
     resume_child(c);
 }
 

@@ -187,17 +187,13 @@ wend_str config_mix(wend_str log_json, wend_str agent_json, uint32_t take,
                                    json_parse_own(agent_json, a, NULL)};
     struct buf b = {.mem = a->mem};
 
+    json_open(&b, NULL, '{');
     for (int i = 0; i < 2; i++)
         for (const struct json *m = theirs[i] ? theirs[i]->first : NULL; m;
-             m = m->next) {
-            if (is_taken(take, m->key) != (i == 1))
-                continue;
-            buf_char(&b, b.len ? ',' : '{');
-            json_put_str(&b, m->key);
-            buf_char(&b, ':');
-            json_put(&b, m);
-        }
-    buf_char(&b, '}');
+             m = m->next)
+            if (is_taken(take, m->key) == (i == 1))
+                json_add_pair(&b, m->key, m);
+    json_close(&b, '}');
     a->failed |= !theirs[0] || !theirs[1];
     return buf_keep(&b, a);
 }

@@ -22,13 +22,6 @@ static struct wend_run *find_run(wend_runtime *rt, wend_str id)
     return NULL;
 }
 
-static bool says_yes(const struct json *body, const char *key)
-{
-    const struct json *j = json_get(body, key);
-
-    return j && j->kind == JSON_TRUE;
-}
-
 /* An approval that came with another user's store does not count. */
 static bool means_something(const wend_runtime *rt, const struct input *in)
 {
@@ -56,8 +49,8 @@ static bool read_request(const wend_runtime *rt, const struct store_request *q,
         in->by = STR("inbox");
     in->approval.call = json_str(json_get(body, "call"));
     in->approval.by = in->by;
-    in->approval.remember = says_yes(body, "remember");
-    in->approval.yes = says_yes(body, "yes");
+    in->approval.remember = json_is_true(json_get(body, "remember"));
+    in->approval.yes = json_is_true(json_get(body, "yes"));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (str_is(q->what, kinds[i].what)) {
             in->kind = kinds[i].kind;
@@ -216,7 +209,7 @@ static void go_back(struct wend_run *r, struct batch *b)
     r->turn = r->unended->turn;
     r->over = false;
     r->outcome = WEND_OUTCOME_NONE;
-    r->end_limit = r->end_code = r->end_message = STR_NONE;
+    r->end = (struct child_done){0};
     r->open = b;
     shell_batch(r); /* which hands it over again */
     run_live(r);

@@ -484,33 +484,26 @@ static wend_status begin_wait(wend_run *r)
     return s == WEND_OK && r->child ? WEND_E_MISUSE : begin(r);
 }
 
-wend_status wend_run_poll(wend_run *r, const wend_event **event)
+static wend_status give(wend_run *r, wend_status s, const wend_event **event)
 {
-    wend_status s = event ? begin(r) : WEND_E_INVAL;
-
-    if (s != WEND_OK)
-        return s;
-    s = end(r, poll_once(r, event));
+    s = end(r, s);
     if (s != WEND_OK)
         *event = NULL;
     return s;
 }
 
-static wend_status next_until(wend_run *r, int64_t end_us,
-                              const wend_event **event)
+wend_status wend_run_poll(wend_run *r, const wend_event **event)
 {
-    wend_status s = end(r, next(r, end_us, event));
+    wend_status s = event ? begin(r) : WEND_E_INVAL;
 
-    if (s != WEND_OK)
-        *event = NULL;
-    return s;
+    return s == WEND_OK ? give(r, poll_once(r, event), event) : s;
 }
 
 wend_status wend_run_next(wend_run *r, const wend_event **event)
 {
     wend_status s = event ? begin_wait(r) : WEND_E_INVAL;
 
-    return s == WEND_OK ? next_until(r, INT64_MAX, event) : s;
+    return s == WEND_OK ? give(r, next(r, INT64_MAX, event), event) : s;
 }
 
 wend_status wend_run_next_for(wend_run *r, uint32_t timeout_ms,
@@ -518,7 +511,9 @@ wend_status wend_run_next_for(wend_run *r, uint32_t timeout_ms,
 {
     wend_status s = event ? begin_wait(r) : WEND_E_INVAL;
 
-    return s == WEND_OK ? next_until(r, rt_after(r->rt, timeout_ms), event) : s;
+    return s == WEND_OK
+               ? give(r, next(r, rt_after(r->rt, timeout_ms), event), event)
+               : s;
 }
 
 wend_status wend_run_listen_release(wend_run *r, wend_listen_fn fn, void *ctx,

@@ -156,10 +156,10 @@ struct wend_run {
     unsigned mode;           /* RUN_ bits: which of agent->configs */
     struct tagging *tagging; /* of a model that writes plans; or NULL */
     wend_str answer;         /* of run_end, lent by wait */
-    wend_str end_limit, end_code, end_message; /* of run_end */
-    struct unended *unended;                   /* NULL: it has not ended yet */
-    wend_str late_cancel; /* who canceled it while its end was on its way */
-    uint64_t heard;       /* of the newest step */
+    struct child_done end;   /* what of it a parent is told */
+    struct unended *unended; /* NULL: it has not ended yet */
+    wend_str late_cancel;    /* who canceled it while its end was on its way */
+    uint64_t heard;          /* of the newest step */
     struct store_birth birth;
     bool born, resumed;       /* the store has it; this run came from there */
     bool trusts;              /* the host trusts an imported log */

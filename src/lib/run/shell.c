@@ -78,6 +78,20 @@ void shell_fail(struct wend_run *r, wend_status s, const char *message)
         timer_clear(&r->rt->timers, &r->timers[i].node);
 }
 
+void shell_nomem(struct wend_run *r)
+{
+    shell_fail(r, WEND_E_NOMEM, "out of memory");
+}
+
+bool shell_timer(struct wend_run *r, struct timer_node *t, int64_t due_us)
+{
+    bool ok = timer_set(&r->rt->timers, t, due_us);
+
+    if (!ok)
+        shell_nomem(r);
+    return ok;
+}
+
 /* ---- One step ------------------------------------------------------------ */
 
 static bool fill(struct batch *b, const struct step *s)
@@ -231,7 +245,7 @@ void shell_input(struct wend_run *r, struct input *in)
     if (in->kind != IN_ACTION_DONE) /* which brings its own */
         in->reply = r->replying ? &r->reply : NULL;
     if (r->replying && r->reply.failed) {
-        shell_fail(r, WEND_E_NOMEM, "out of memory");
+        shell_nomem(r);
         return;
     }
     r->rt->stepping = true;
@@ -262,7 +276,7 @@ void shell_input(struct wend_run *r, struct input *in)
     arena_reset(&r->rt->scratch);
     r->rt->stepping = false;
     if (!ok)
-        shell_fail(r, WEND_E_NOMEM, "out of memory");
+        shell_nomem(r);
     else if (in->kind == IN_PAUSE || in->kind == IN_CONTINUE)
         children_heed(r);
     if (ok)
@@ -289,7 +303,7 @@ static void ask(struct wend_run *r, const struct effect *fx)
     if (turn)
         r->session->ops->ask(r->session, turn, fx->ask);
     else
-        shell_fail(r, WEND_E_NOMEM, "out of memory");
+        shell_nomem(r);
 }
 
 static void arm(struct wend_run *r, const struct effect *fx)
@@ -299,8 +313,7 @@ static void arm(struct wend_run *r, const struct effect *fx)
     if (r->over)
         return;
     t->ask = fx->ask;
-    if (!timer_set(&r->rt->timers, &t->node, rt_after(r->rt, fx->delay_ms)))
-        shell_fail(r, WEND_E_NOMEM, "out of memory");
+    shell_timer(r, &t->node, rt_after(r->rt, fx->delay_ms));
 }
 
 static void perform(struct wend_run *r, const struct effect *fx)
@@ -448,5 +461,5 @@ void shell_submit(struct wend_run *r)
     if (batch_submit(b, r->rt->store))
         r->born = true;
     else /* nothing may follow what the store will never have */
-        shell_fail(r, WEND_E_NOMEM, "out of memory");
+        shell_nomem(r);
 }

@@ -15,6 +15,9 @@ void shell_committed(struct batch *b);
 void shell_submit(struct wend_run *r);
 struct batch *shell_batch(struct wend_run *r); /* open; NULL: no memory */
 void shell_fail(struct wend_run *r, wend_status s, const char *message);
+void shell_nomem(struct wend_run *r);
+/* Sets or moves the timer; false: out of memory, the run has failed. */
+bool shell_timer(struct wend_run *r, struct timer_node *t, int64_t due_us);
 /* A driver's answers; ignored unless `ask` is the open one. */
 bool shell_open(const struct wend_run *r, int64_t ask);
 void shell_text(struct wend_run *r, int64_t ask, wend_str piece);

@@ -28,7 +28,7 @@ static void flush_pack(struct timer_node *t)
     struct batch *b = shell_batch(r);
 
     if (!b || !batch_pack(b, &r->pack))
-        shell_fail(r, WEND_E_NOMEM, "out of memory");
+        shell_nomem(r);
 }
 
 /* Whose text it is: a call's, an action's, or neither. */
@@ -55,7 +55,7 @@ static void one_delta(struct wend_run *r, wend_event_type type,
     ev.u.text_delta.call = about.call;
     ev.u.text_delta.action = about.action;
     if (!pack_add(&r->pack, &ev) || !show_event(r, &ev)) {
-        shell_fail(r, WEND_E_NOMEM, "out of memory");
+        shell_nomem(r);
         return;
     }
     if (r->pack.text_bytes >= PACK_BYTES_MAX) {

@@ -120,7 +120,7 @@ static void on_held_timer(struct timer_node *t)
     struct wend_run *r = container_of(t, struct wend_run, shown.held_timer);
 
     if (!flush_held(r))
-        shell_fail(r, WEND_E_NOMEM, "out of memory");
+        shell_nomem(r);
     show_visible(r);
 }
 
@@ -291,7 +291,7 @@ static bool refill(struct wend_run *r)
     if (f.any)
         return true;
     if (!flush_held(r))
-        shell_fail(r, WEND_E_NOMEM, "out of memory");
+        shell_nomem(r);
     if (r->player)
         replay_drained(r);
     else if (s->seq == r->turn.seq && s->n == r->delta_n)
@@ -350,8 +350,7 @@ static void on_look(struct timer_node *t)
 void show_at(struct wend_run *r, int64_t due_us)
 {
     r->shown.look.fire = on_look;
-    if (!timer_set(&r->rt->timers, &r->shown.look, due_us))
-        shell_fail(r, WEND_E_NOMEM, "out of memory");
+    shell_timer(r, &r->shown.look, due_us);
 }
 
 void show_listen(struct wend_run *r, wend_listen_fn fn, void *ctx,

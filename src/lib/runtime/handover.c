@@ -31,43 +31,49 @@ static bool go_inside(struct mailbox *b)
            atomic_compare_exchange_strong(&b->use, &idle, USE_INSIDE);
 }
 
+/* Whether the caller frees the handle now. Else its runtime does, or it was
+ * freed before. */
+static bool frees_now(struct mailbox *b, atomic_bool *freed, struct post *post,
+                      enum post_kind kind, bool *inside)
+{
+    if (atomic_exchange(freed, true))
+        return false;
+    post->kind = kind;
+    *inside = go_inside(b);
+    return *inside || !mailbox_post(b, post); /* its runtime is gone */
+}
+
 void wend_run_free(wend_run *r)
 {
     wend_runtime *rt;
+    bool inside;
 
     if (!r || r->magic != RUN_MAGIC || r->child ||
         forked_check(r->process, NULL) != WEND_OK)
         return; /* a child is its parent's */
-    if (atomic_exchange(&r->freed, true))
-        return; /* handed over already */
-    if (go_inside(r->mailbox)) {
-        rt = r->rt;
-        run_drop(r);
-        rt_end(rt);
+    if (!frees_now(r->mailbox, &r->freed, &r->free_post, POST_FREE_RUN,
+                   &inside))
         return;
-    }
-    r->free_post.kind = POST_FREE_RUN;
-    if (!mailbox_post(r->mailbox, &r->free_post))
-        run_drop(r); /* its runtime is gone */
+    rt = inside ? r->rt : NULL;
+    run_drop(r);
+    if (rt)
+        rt_end(rt);
 }
 
 void wend_agent_free(wend_agent *a)
 {
     wend_runtime *rt;
+    bool inside;
 
     if (!a || forked_check(a->process, NULL) != WEND_OK)
         return;
-    if (atomic_exchange(&a->freed, true))
-        return; /* handed over already */
-    if (go_inside(a->mailbox)) {
-        rt = a->rt;
-        agent_drop(a);
-        rt_end(rt);
+    if (!frees_now(a->mailbox, &a->freed, &a->free_post, POST_FREE_AGENT,
+                   &inside))
         return;
-    }
-    a->free_post.kind = POST_FREE_AGENT;
-    if (!mailbox_post(a->mailbox, &a->free_post))
-        agent_drop(a); /* its runtime is gone */
+    rt = inside ? a->rt : NULL;
+    agent_drop(a);
+    if (rt)
+        rt_end(rt);
 }
 
 void rt_bury(wend_runtime *rt, const struct wend_run *but)
@@ -85,8 +91,7 @@ void rt_bury(wend_runtime *rt, const struct wend_run *but)
         if (p->kind == POST_FREE_RUN)
             run_drop(r);
         else
-            agent_drop((wend_agent *)(void *)((char *)p -
-                                              offsetof(wend_agent, free_post)));
+            agent_drop(container_of(p, struct wend_agent, free_post));
     }
 }
 

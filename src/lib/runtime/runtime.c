@@ -122,9 +122,7 @@ wend_status rt_procs(wend_runtime *rt, struct procs **out, wend_error *err)
 
 static void on_inbox_timer(struct timer_node *t)
 {
-    wend_runtime *rt =
-        (wend_runtime *)(void *)((char *)t -
-                                 offsetof(wend_runtime, inbox_timer));
+    wend_runtime *rt = container_of(t, struct wend_runtime, inbox_timer);
 
     if (!rt->live)
         return;

@@ -58,17 +58,13 @@ void timer_clear(struct timers *ts, struct timer_node *t)
 
 bool timer_set(struct timers *ts, struct timer_node *t, int64_t due_us)
 {
-    timer_clear(ts, t);
-    if (ts->count == ts->cap) {
-        uint32_t cap = ts->cap ? ts->cap * 2 : 16;
-        struct timer_node **heap =
-            mem_realloc(ts->mem, ts->heap, cap * sizeof(void *));
+    struct timer_node **heap;
 
-        if (!heap)
-            return false;
-        ts->heap = heap;
-        ts->cap = cap;
-    }
+    timer_clear(ts, t);
+    heap = mem_more(ts->mem, ts->heap, ts->count, &ts->cap, sizeof *heap);
+    if (!heap)
+        return false;
+    ts->heap = heap;
     assert(!t->place && t->fire);
     t->due_us = due_us;
     rise(ts, ts->count++, t);

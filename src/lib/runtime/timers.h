@@ -15,7 +15,8 @@ struct timer_node {
 struct timers {
     const struct mem *mem;
     struct timer_node **heap;
-    uint32_t count, cap;
+    uint32_t count;
+    size_t cap;
 };
 
 /* Sets or moves. False when out of memory. */

@@ -4,7 +4,6 @@
 #include "lib/runtime/tool_keep.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "base/limits.h"
 
@@ -76,12 +75,8 @@ void answers_keep(struct answers *a, const struct mem *m, wend_str args,
 
     if (!k)
         return;
-    if (args.len)
-        memcpy(at, args.ptr, args.len);
-    if (output.len)
-        memcpy(at + args.len, output.ptr, output.len);
-    k->args = (wend_str){at, args.len};
-    k->output = (wend_str){at + args.len, output.len};
+    k->args = str_pack(&at, args);
+    k->output = str_pack(&at, output);
     k->until_us = until_us;
     k->labels = labels;
     k->next = a->newest;
