@@ -122,7 +122,7 @@ is "the built-in one" "$(first "$(at data.agent)")" agent
 exits "no such name" 2 "$WEND" run -a helpr hi
 has "no such name" "$err" "there is no agent 'helpr'; did you mean 'helper'?"
 exits "no such file" 2 "$WEND" run -a ./helper hi
-has "no such file" "$err" "./helper: there is no such file"
+has "no such file" "$err" "./helper: file not found"
 
 # ---- Mistakes -----------------------------------------------------------------------------
 
@@ -137,8 +137,8 @@ unknown key|modle: a|2:1: unknown key 'modle' in the file; did you mean 'model'?
 unknown tool|tools: [read_fil]|2:9: there is no tool 'read_fil'; did you mean 'read_file'?
 network that is off|network: off\ntools: [http_request]|3:9: 'http_request' uses the network
 rule for no tool|policy: [{tool: write_fle, do: deny}]|2:10: there is no tool 'write_fle'; did you mean
-a file that is not there|tools: [./no.yaml]|2:9: ./no.yaml: there is no such file
-a skill that is not there|skills: [./no]|2:10: ./no: there is no such file
+a file that is not there|tools: [./no.yaml]|2:9: ./no.yaml: file not found
+a skill that is not there|skills: [./no]|2:10: ./no: file not found
 an agent that is itself|agents: [bad.yaml]|2:10: bad.yaml:2:10: bad.yaml:2:10: bad.yaml:2:10: agents in agents
 broken YAML|name: "a|3:1: found unexpected end
 ROWS

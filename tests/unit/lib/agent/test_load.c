@@ -106,7 +106,7 @@ static void check_refused_manifests(void)
         const char *name, *says;
         wend_status s;
     } rows[] = {
-        {"none.yaml", "there is no such file", WEND_E_NOTFOUND},
+        {"none.yaml", "file not found", WEND_E_NOTFOUND},
         {"broken.yaml", "broken.yaml:", WEND_E_PARSE},
         {"tool.yaml", "tool.yaml:", WEND_E_PARSE}, /* no agent */
     };
