@@ -5,26 +5,152 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/file.h>
 #include <termios.h>
 #include <unistd.h>
 
-#include "cli/remember.h"
+#include "base/fail.h"
+#include "cli/config.h"
 #include "cli/term.h"
+#include "wire/file/manifest.h"
 
 enum {
     ARGS_SHOWN_MAX = 8 << 10, /* the rest is counted */
+    RULE_BYTES_MAX = 4096,
     BEGINNING_LINES = 3,  /* of the arguments, repeated next to the question */
     BEGINNING_SPARE = 10, /* columns of each line that precede the text */
 };
 
+/* ---- Answers that apply to later runs ------------------------------------ */
+
+/* A name, or a name with a part in parentheses. */
+static bool is_rule(wend_str line)
+{
+    const char *name = line.ptr + (line.ptr[0] == '!' || line.ptr[0] == '?');
+    const char *open = strchr(name, '(');
+
+    return *name && open != name && (!open || line.ptr[line.len - 1] == ')');
+}
+
+/* An answer from an older version may no longer be a valid rule: report and
+ * skip it, so that the question is asked again. */
+static bool still_holds(wend_str rule, const char *path)
+{
+    wend_error why = {0};
+
+    if (manifest_rule_check(rule, &why) == WEND_OK)
+        return true;
+    complain(EXIT_DONE, "%.200s: skipped: %s", path, why.message);
+    return false;
+}
+
+/* The rule of a line, absent if it is for another directory. */
+static wend_str rule_of(wend_str line, const char *here)
+{
+    const char *tab = line.ptr[0] == '/' ? strchr(line.ptr, '\t') : NULL;
+    wend_str folder = {line.ptr, tab ? (size_t)(tab - line.ptr) : 0};
+
+    if (!tab)
+        return line;
+    return here && str_is(folder, here) ? str_of(tab + 1) : STR_NONE;
+}
+
+/* From the end: the last answer applies. */
+static wend_status take_lines(wend_str text, const char *path,
+                              struct words *out, struct arena *a,
+                              wend_error *err)
+{
+    char room[PATH_MAX];
+    const char *here = getcwd(room, sizeof room);
+    size_t end = text.len;
+
+    while (end) {
+        size_t begin = end;
+        wend_str line, rule;
+
+        while (begin && text.ptr[begin - 1] != '\n')
+            begin--;
+        line = arena_str(a, (wend_str){text.ptr + begin, end - begin});
+        end = begin ? begin - 1 : 0;
+        if (!line.len || line.ptr[0] == '#')
+            continue;
+        rule = rule_of(line, here);
+        if (rule.ptr && !is_rule(rule))
+            return fail(err, WEND_E_PARSE,
+                        "%.200s: '%.100s' is not a valid rule", path, rule.ptr);
+        if (rule.ptr && still_holds(rule, path))
+            words_add(out, rule.ptr, a);
+    }
+    return WEND_OK;
+}
+
+wend_status remember_rules(struct words *out, struct arena *a, wend_error *err)
+{
+    struct buf path = {.mem = &cli_mem}, text = {.mem = &cli_mem};
+    wend_status s;
+
+    if (!data_folder(&path))
+        return WEND_OK;
+    buf_cstr(&path, "/approvals");
+    s = data_file_read(path.ptr, &text, err);
+    if (!s)
+        s = take_lines(buf_view(&text), path.ptr, out, a, err);
+    return s == WEND_E_NOTFOUND ? WEND_OK : s;
+}
+
+static bool is_plain(const char *s, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)s[i] < ' ')
+            return false;
+    return true;
+}
+
+/* Whether the file can hold a rule. */
+static bool remember_can(wend_str rule)
+{
+    char here[PATH_MAX];
+
+    return rule.len && rule.ptr[0] != '#' && rule.len <= RULE_BYTES_MAX &&
+           is_plain(rule.ptr, rule.len) && getcwd(here, sizeof here) &&
+           is_plain(here, strlen(here));
+}
+
+static wend_status remember_add(wend_str rule, wend_error *err)
+{
+    struct buf path = {.mem = &cli_mem}, line = {.mem = &cli_mem};
+    char here[PATH_MAX];
+    wend_status s;
+    int fd = -1;
+
+    if (!data_folder(&path))
+        return fail(err, WEND_E_NOTFOUND,
+                    "neither XDG_DATA_HOME nor HOME is set");
+    buf_fmt(&line, "%s\t", getcwd(here, sizeof here) ? here : "");
+    buf_str(&line, rule);
+    buf_char(&line, '\n');
+    s = data_folder_make(&path, err);
+    if (s)
+        return s;
+    buf_cstr(&path, "/approvals");
+    fd = open(path.ptr, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    /* One write keeps the lines of two runs apart. */
+    if (fd < 0 || write(fd, line.ptr, line.len) != (ssize_t)line.len)
+        s = fail(err, WEND_E_IO, "%.200s: %s", path.ptr, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return s;
+}
+
+/* ---- Questions ----------------------------------------------------------- */
+
 void approvals_open(struct approvals *a)
 {
     memset(a, 0, sizeof *a);
-    a->tty = isatty(STDIN_FILENO) && isatty(STDERR_FILENO)
-                 ? open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY)
-                 : -1;
+    a->tty =
+        term_asks() ? open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY) : -1;
     a->lock = a->tty >= 0 && ttyname(STDIN_FILENO)
                   ? open(ttyname(STDIN_FILENO), O_RDONLY | O_CLOEXEC | O_NOCTTY)
                   : -1;
@@ -102,7 +228,7 @@ static void put_question(const struct approvals *a, struct buf *out)
 }
 
 /* Everything that a yes allows is on the screen, or reported as omitted. */
-static void show(struct approvals *a, struct view *v, const wend_run *run)
+void approvals_show(struct approvals *a, struct view *v, const wend_run *run)
 {
     const wend_ev_approval_ask *e;
     struct buf *out;
@@ -158,11 +284,6 @@ bool approvals_held(const struct approvals *a)
     return a->count && !a->shown;
 }
 
-void approvals_retry(struct approvals *a, struct view *v, const wend_run *run)
-{
-    show(a, v, run);
-}
-
 static void settled(struct approvals *a, struct view *v, const wend_event *ev,
                     wend_str call)
 {
@@ -206,7 +327,7 @@ void approvals_event(struct approvals *a, struct view *v, wend_run *run,
         settled(a, v, ev, ev->u.call_end.call);
     else if (ev->type == WEND_ACTION_END)
         settled(a, v, ev, ev->u.action_end.action);
-    show(a, v, run);
+    approvals_show(a, v, run);
 }
 
 enum answer { ANSWER_NONE, ANSWER_NO, ANSWER_YES, ANSWER_NEVER, ANSWER_ALWAYS };
@@ -293,5 +414,5 @@ void approvals_read(struct approvals *a, struct view *v, wend_run *run)
     }
     tell(a, v, run, answer);
     drop(a, 0);
-    show(a, v, run);
+    approvals_show(a, v, run);
 }

@@ -31,7 +31,20 @@ void approvals_event(struct approvals *a, struct view *v, wend_run *run,
 bool approvals_wait(const struct approvals *a); /* poll a->tty */
 /* Another process is asking on this terminal. */
 bool approvals_held(const struct approvals *a);
-void approvals_retry(struct approvals *a, struct view *v, const wend_run *run);
+/* Shows the open question, unless it is shown or the terminal is busy. */
+void approvals_show(struct approvals *a, struct view *v, const wend_run *run);
 void approvals_read(struct approvals *a, struct view *v, wend_run *run);
+
+/* ---- Answers that apply to later runs ------------------------------------ */
+
+/* `always` and `never` on the terminal add a rule to
+ * $XDG_DATA_HOME/wend/approvals, one per line. A line is the current
+ * directory, a tab and the rule, since the same rule means other files and
+ * programs elsewhere; a rule alone applies everywhere. Empty lines and lines
+ * that start with # are ignored; the last answer is tried first. */
+
+/* Appends the rules for this directory to `out`, newest first. The file may
+ * be absent. */
+wend_status remember_rules(struct words *out, struct arena *a, wend_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +12,50 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "cli/stores.h"
+#include "cli/trust.h"
 #include "cli/term.h"
 
-static const struct mem libc_mem = {0};
-
 const char *const on_off_words[] = {"on", "off", NULL};
+
+/* ---- Memory -------------------------------------------------------------- */
+
+/* In front of what was allocated. */
+struct pool_block {
+    struct pool_block *next, **link; /* link: what points to it */
+};
+static struct pool_block *blocks;
+
+static void *pool_alloc(void *ctx, void *p, size_t size)
+{
+    struct pool_block *b = p ? (struct pool_block *)p - 1 : NULL;
+
+    (void)ctx;
+    if (b) {
+        *b->link = b->next;
+        if (b->next)
+            b->next->link = b->link;
+    }
+    if (!size) {
+        free(b);
+        return NULL;
+    }
+    b = realloc(b, sizeof *b + size);
+    if (!b)
+        _exit(complain(EXIT_FAILED, "out of memory"));
+    *b = (struct pool_block){blocks, &blocks};
+    if (blocks)
+        blocks->link = &b->next;
+    blocks = b;
+    return b + 1;
+}
+
+const struct mem cli_mem = {.fn = pool_alloc};
+
+void pool_free(void)
+{
+    while (blocks)
+        pool_alloc(NULL, blocks + 1, 0);
+}
 
 /* ---- Saying what is wrong ------------------------------------------------ */
 
@@ -54,28 +93,32 @@ bool write_all(int fd, wend_str text)
 {
     while (text.len) {
         ssize_t n = write(fd, text.ptr, text.len);
+        struct pollfd room = {fd, POLLOUT, 0};
 
-        if (n < 0 && errno != EINTR)
+        if (n < 0 && errno == EAGAIN)
+            poll(&room, 1, -1);
+        else if (n < 0 && errno != EINTR)
             return false;
         if (n > 0)
-            text = (wend_str){text.ptr + n, text.len - (size_t)n};
+            text = str_skip(text, (size_t)n);
     }
     return true;
 }
 
+/* Not from cli_mem: it may be the lack of memory that is reported, and any
+ * thread may report. */
 static void say(const char *fmt, va_list args, const char *tail)
 {
-    struct buf raw = {.mem = &libc_mem}, out = {.mem = &libc_mem};
+    static const struct mem libc_mem;
+    struct buf out = {.mem = &libc_mem};
     char text[2048];
 
     vsnprintf(text, sizeof text, fmt, args);
-    buf_cstr(&raw, text);
     buf_cstr(&out, "wend: ");
-    term_text(&out, buf_view(&raw));
+    term_text(&out, str_of(text));
     buf_char(&out, '\n');
     buf_cstr(&out, tail);
     write_all(STDERR_FILENO, buf_view(&out));
-    buf_free(&raw);
     buf_free(&out);
 }
 
@@ -129,15 +172,16 @@ int exit_of(wend_status s)
     return EXIT_FAILED;
 }
 
-int give_up(const struct cli *cli, wend_status s, const wend_error *err)
+int report(const struct cli *cli, wend_status s)
 {
-    struct buf line = {.mem = &libc_mem};
+    struct buf line = {.mem = &cli_mem}, text = {.mem = &cli_mem};
+    const char *message =
+        cli->err.message[0] ? cli->err.message : wend_status_name(s);
     int code = exit_of(s);
-    const char *message = err->message[0] ? err->message : wend_status_name(s);
 
+    if (s == WEND_OK)
+        return EXIT_DONE;
     if (code == EXIT_STORE && wants_json(&cli->set)) {
-        struct buf text = {.mem = &libc_mem};
-
         term_text(&text, str_of(message)); /* valid from here on */
         json_open(&line, NULL, '{');
         json_add_str(&line, "type", STR("error"));
@@ -145,11 +189,8 @@ int give_up(const struct cli *cli, wend_status s, const wend_error *err)
         json_add_str(&line, "code", STR("store"));
         json_add_str(&line, "message", buf_view(&text));
         buf_cstr(&line, "}\n");
-        line.failed |= text.failed;
         print_buf(&line);
-        buf_free(&text);
     }
-    buf_free(&line);
     return complain(code, "%s", message);
 }
 
@@ -166,30 +207,66 @@ void put_args(const struct cli *cli, int from, struct buf *out)
 
 int print_all(wend_str text)
 {
-    while (text.len) {
-        ssize_t n = write(STDOUT_FILENO, text.ptr, text.len);
-
-        if (n < 0 && errno == EAGAIN) {
-            struct pollfd fd = {STDOUT_FILENO, POLLOUT, 0};
-
-            poll(&fd, 1, -1);
-        } else if (n < 0 && errno == EPIPE) {
-            return EXIT_CANCELED;
-        } else if (n < 0 && errno != EINTR) {
-            return complain(EXIT_FAILED, "cannot write to standard output: %s",
-                            strerror(errno));
-        }
-        if (n > 0)
-            text = (wend_str){text.ptr + n, text.len - (size_t)n};
-    }
-    return EXIT_DONE;
+    if (write_all(STDOUT_FILENO, text))
+        return EXIT_DONE;
+    return errno == EPIPE
+               ? EXIT_CANCELED
+               : complain(EXIT_FAILED, "cannot write to standard output: %s",
+                          strerror(errno));
 }
 
 int print_buf(const struct buf *b)
 {
-    if (b->failed)
-        return complain(EXIT_FAILED, "out of memory");
     return print_all(buf_view(b));
+}
+
+int file_out_open(struct file_out *f, const char *path)
+{
+    *f = (struct file_out){.path = path, .fd = STDOUT_FILENO};
+    if (!strcmp(path, "-"))
+        return EXIT_DONE;
+    f->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    return f->fd >= 0 ? EXIT_DONE
+                      : complain(EXIT_USAGE, "cannot write %s: %s", path,
+                                 strerror(errno));
+}
+
+bool file_out_write(void *ctx, wend_str bytes)
+{
+    struct file_out *f = ctx;
+
+    if (f->fd == STDOUT_FILENO)
+        f->code = print_all(bytes);
+    else if (!write_all(f->fd, bytes))
+        f->code = complain(EXIT_FAILED, "cannot write %s: %s", f->path,
+                           strerror(errno));
+    return f->code == EXIT_DONE;
+}
+
+int file_out_close(struct file_out *f, int code)
+{
+    if (f->fd != STDOUT_FILENO && close(f->fd) && f->code == EXIT_DONE)
+        f->code = complain(EXIT_FAILED, "cannot write %s: %s", f->path,
+                           strerror(errno));
+    return f->code != EXIT_DONE ? f->code : code;
+}
+
+int print_safe(const struct cli *cli, const struct buf *text,
+               void (*safe)(struct buf *out, wend_str s))
+{
+    const char *path = cli->set.output ? cli->set.output : "-";
+    struct buf shown = {.mem = text->mem};
+    bool made = safe && !cli->set.output && isatty(STDOUT_FILENO);
+    struct file_out file;
+    int code = file_out_open(&file, path);
+
+    if (code)
+        return code;
+    if (made)
+        safe(&shown, buf_view(text));
+    file_out_write(&file, buf_view(made ? &shown : text));
+    buf_free(&shown);
+    return file_out_close(&file, EXIT_DONE);
 }
 
 /* ---- The store ----------------------------------------------------------- */
@@ -210,33 +287,30 @@ static bool has_runs(struct cli *cli)
  * without runs: its creator may have been killed before this point. */
 static void keep_in_mind(struct cli *cli)
 {
-    struct buf path = {.mem = cli->arena.mem};
+    struct buf path = {.mem = &cli_mem};
     wend_store_origin o = {.size = sizeof o};
-    wend_error err = {0};
+    wend_error *err = &cli->err;
     bool known = false;
 
-    if (wend_store_origin_of(cli->store, &o, &err) == WEND_OK && o.id[0])
-        stores_have(o.id, &cli->arena, &known, &err);
+    if (wend_store_origin_of(cli->store, &o, err) == WEND_OK && o.id[0])
+        stores_have(o.id, &cli->arena, &known, err);
     if (o.id[0] && !known && store_file(cli, &path) &&
         (o.made || o.adopted || !has_runs(cli)) &&
-        stores_add(o.id, path.ptr, STORES_MADE, &cli->arena, &err) != WEND_OK &&
+        stores_add(o.id, path.ptr, STORES_MADE, &cli->arena, err) != WEND_OK &&
         !cli->set.quiet)
         complain(0, "%s; to resume runs of this store later, use --trust-store",
-                 err.message);
-    buf_free(&path);
+                 err->message);
 }
 
 int open_store(struct cli *cli)
 {
-    wend_error err = {0};
-    wend_status s = (cli->command->only_reads
-                         ? wend_store_open_read
-                         : wend_store_open)(cli->set.store, &cli->store, &err);
+    wend_status s =
+        (cli->command->only_reads ? wend_store_open_read : wend_store_open)(
+            cli->set.store, &cli->store, &cli->err);
 
-    if (s != WEND_OK)
-        return give_up(cli, s, &err);
-    keep_in_mind(cli);
-    return 0;
+    if (s == WEND_OK)
+        keep_in_mind(cli);
+    return report(cli, s);
 }
 
 bool store_file(const struct cli *cli, struct buf *path)
@@ -260,15 +334,10 @@ bool store_file(const struct cli *cli, struct buf *path)
 int open_runtime(struct cli *cli)
 {
     wend_runtime_options o = {.size = sizeof o};
-    wend_error err = {0};
-    wend_status s;
     int code = open_store(cli);
 
-    if (code)
-        return code;
     o.store = cli->store;
-    s = wend_runtime_new(&o, &cli->rt, &err);
-    return s == WEND_OK ? 0 : give_up(cli, s, &err);
+    return code ? code : report(cli, wend_runtime_new(&o, &cli->rt, &cli->err));
 }
 
 /* ---- RUN ----------------------------------------------------------------- */
@@ -287,7 +356,7 @@ static void keep_found(struct found *out, const wend_run_info *info)
 static int not_one(const char *name, wend_runs *list, const struct found *first,
                    const wend_run_info *info)
 {
-    struct buf names = {.mem = &libc_mem};
+    struct buf names = {.mem = &cli_mem};
     int shown = 1;
 
     buf_fmt(&names, "%s", first->id);
@@ -295,10 +364,8 @@ static int not_one(const char *name, wend_runs *list, const struct found *first,
         if (shown++ < CANDIDATES_SHOWN)
             buf_fmt(&names, ", %.*s", (int)info->run.len, info->run.ptr);
     } while (wend_runs_next(list, &info) == WEND_OK);
-    complain(EXIT_USAGE, "'%s' is ambiguous: %s%s", name, buf_view(&names).ptr,
-             shown > CANDIDATES_SHOWN ? " ..." : "");
-    buf_free(&names);
-    return EXIT_USAGE;
+    return complain(EXIT_USAGE, "'%s' is ambiguous: %s%s", name, names.ptr,
+                    shown > CANDIDATES_SHOWN ? " ..." : "");
 }
 
 /* The newest run that is neither a child nor imported: the author of a file
@@ -307,16 +374,15 @@ static int find_last(struct cli *cli, struct found *out)
 {
     wend_list_options o = {.size = sizeof o, .limit = 64};
     const wend_run_info *info;
-    wend_error err = {0};
     size_t count = o.limit;
     bool found = false, any = false;
 
     while (!found && count == o.limit) {
         wend_runs *list = NULL;
-        wend_status s = wend_store_list(cli->store, &o, &list, &err);
+        wend_status s = wend_store_list(cli->store, &o, &list, &cli->err);
 
         if (s != WEND_OK)
-            return give_up(cli, s, &err);
+            return report(cli, s);
         for (count = 0; !found && wend_runs_next(list, &info) == WEND_OK;
              count++) {
             keep_found(out, info);
@@ -339,17 +405,15 @@ int find_run(struct cli *cli, const char *name, struct found *out)
         .size = sizeof o, .run = name, .limit = CANDIDATES_SHOWN + 1};
     const wend_run_info *info;
     wend_runs *list = NULL;
-    wend_error err = {0};
-    wend_status s;
-    int code = EXIT_DONE;
+    int code;
 
     if (!*name)
         return usage_error(cli, "the run id is empty");
     if (!strcmp(name, "last"))
         return find_last(cli, out);
-    s = wend_store_list(cli->store, &o, &list, &err);
-    if (s != WEND_OK)
-        return give_up(cli, s, &err);
+    code = report(cli, wend_store_list(cli->store, &o, &list, &cli->err));
+    if (code)
+        return code;
     if (wend_runs_next(list, &info) == WEND_OK) {
         keep_found(out, info);
         if (wend_runs_next(list, &info) == WEND_OK)

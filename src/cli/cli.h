@@ -72,7 +72,10 @@ struct cli {
     size_t tool_files_count;
     const struct json *past_tools; /* of the resumed run */
     int servers_code;   /* of a list of tools that was not accepted; 0 */
-    struct arena arena; /* lives as long as the process */
+    wend_agent *made;   /* of the run; NULL: none yet */
+    bool asks;          /* its calls are approved on this terminal */
+    struct arena arena; /* of cli_mem; lives as long as the process */
+    wend_error err;     /* of the last call of the library, see report */
     char **argv; /* the arguments after the command name; ends with NULL */
     int args_count;
     char **args; /* arguments that are not options */
@@ -80,12 +83,18 @@ struct cli {
     wend_runtime *rt;
 };
 
-/* Start of the help of commands that take a run. */
-#define RUN_IS "RUN is an id, a unique prefix of an id, or last"
 /* Members of commands whose only argument is a run. */
 #define TAKES_A_RUN .args_min = 1, .args_max = 1, .expected = "one run, or last"
 
 enum { ARGS_ANY = 1 << 20 };
+
+/* The memory of the command, for one thread. It never fails: without memory
+ * the process says so and exits with EXIT_FAILED; an active run can be resumed.
+ * Blocks that are not freed go with pool_free: only what is made for each of
+ * many runs or events needs a free. The view of a run has its own memory, so
+ * that a run can end in order. */
+extern const struct mem cli_mem;
+void pool_free(void);
 
 struct command {
     const char *name;
@@ -113,9 +122,9 @@ int usage_error(const struct cli *cli, const char *fmt, ...)
 bool wants_json(const struct settings *set);
 /* The exit code for a status from before a run began. */
 int exit_of(wend_status s);
-/* Prints the error and returns the exit code. If the output is JSON, a
- * failed store also gets a final error line there. */
-int give_up(const struct cli *cli, wend_status s, const wend_error *err);
+/* Prints cli->err unless s is WEND_OK and returns the exit code. If the output
+ * is JSON, a failed store also gets a final error line there. */
+int report(const struct cli *cli, wend_status s);
 
 /* "; did you mean 'x'?" for the nearest of n names, or "". */
 enum { HINT_BYTES = 80 };
@@ -124,7 +133,7 @@ const char *did_you_mean(char out[HINT_BYTES], const char *word,
 /* As a C string, cut to fit. */
 void str_copy(char *out, size_t size, wend_str s);
 /* Reads a descriptor to its end, or until there are more bytes than `max`.
- * False with errno set if that fails; text->failed: out of memory. */
+ * False with errno set if that fails. */
 bool read_all(int fd, size_t max, struct buf *text);
 /* False with errno set. */
 bool write_all(int fd, wend_str text);
@@ -138,7 +147,26 @@ int open_runtime(struct cli *cli); /* and its store */
 /* Prints all of it to standard output: 0, or EXIT_CANCELED if the pipe is
  * closed. */
 int print_all(wend_str text);
-int print_buf(const struct buf *b); /* or an out-of-memory error */
+int print_buf(const struct buf *b);
+
+/* A file that is written as a whole, or standard output. */
+struct file_out {
+    const char *path; /* "-" is standard output */
+    int fd;
+    int code; /* of the error, which has been reported */
+};
+
+/* These print errors and return 0 or an exit code. */
+int file_out_open(struct file_out *f, const char *path);
+/* Returns `code`, or the exit code if the file is incomplete. */
+int file_out_close(struct file_out *f, int code);
+/* A wend_write_fn; ctx is the file_out. */
+bool file_out_write(void *ctx, wend_str bytes);
+
+/* All of it to --output or standard output. On a terminal it is what `safe`
+ * makes of it: term_text, term_json; NULL: it is safe already. */
+int print_safe(const struct cli *cli, const struct buf *text,
+               void (*safe)(struct buf *out, wend_str s));
 
 /* The arguments starting with `from`, joined by spaces. */
 void put_args(const struct cli *cli, int from, struct buf *out);

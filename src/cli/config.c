@@ -6,40 +6,25 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "base/fail.h"
 #include "wire/file/yaml.h"
 
 enum { CONFIG_BYTES_MAX = 1 << 20 };
 
-/* A key sets what an option of `run` sets. */
-static const struct {
-    const char *key, *option;
-    bool list; /* may be one */
-} keys[] = {
-    {"model", "model", false},
-    {"store", "store", false},
-    {"instructions", "instructions", false},
-    {"fallback", "fallback", true},
-    {"model_timeout", "model-timeout", false},
-    {"base_url", "base-url", false},
-    {"key_file", "key-file", false},
-    {"ca_file", "ca-file", false},
-    {"insecure_http", "insecure-http", false},
-    {"models", "models", false},
-    {"max_turns", "max-turns", false},
-    {"timeout", "timeout", false},
-    {"budget_tokens", "budget-tokens", false},
-    {"budget_cost", "budget-cost", false},
-    {"parallel", "parallel", false},
-    {"eager", "eager", false},
-    {"effort", "effort", false},
-    {"approve", "approve", true},
-    {"tools", "tool", true},
+/* A key sets what an option of `run` sets: the option of that name with - for
+ * _. Only `tools` is --tool, which can be repeated. */
+static const char *const keys[] = {
+    "model",     "store",    "instructions",  "fallback",      "model_timeout",
+    "base_url",  "key_file", "ca_file",       "insecure_http", "models",
+    "max_turns", "timeout",  "budget_tokens", "parallel",      "budget_cost",
+    "eager",     "effort",   "approve",       "tools",
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
@@ -130,11 +115,16 @@ wend_status config_read(const char *path, struct buf *text, wend_error *err)
     else if (text->len > CONFIG_BYTES_MAX)
         s = fail(err, WEND_E_LIMIT, "%s: larger than %d bytes", path,
                  CONFIG_BYTES_MAX);
-    else if (text->failed)
-        s = fail_nomem(err);
     if (fd >= 0)
         close(fd);
     return s;
+}
+
+wend_status data_file_read(const char *path, struct buf *text, wend_error *err)
+{
+    wend_status s = data_file_check(path, err);
+
+    return s == WEND_OK ? config_read(path, text, err) : s;
 }
 
 struct config_reader {
@@ -156,9 +146,7 @@ static wend_status wrong(const struct config_reader *r, const struct json *j,
 static wend_status set_one(const struct config_reader *r, const struct opt *o,
                            const char *key, const struct json *j)
 {
-    struct buf why = {.mem = r->arena->mem};
-    wend_status s = WEND_OK;
-    wend_str value;
+    struct buf why = {.mem = &cli_mem};
 
     if (o->kind == OPT_FLAG &&
         (j->kind == JSON_TRUE || j->kind == JSON_FALSE)) {
@@ -169,64 +157,61 @@ static wend_status set_one(const struct config_reader *r, const struct opt *o,
         return wrong(r, j, key, "must be true or false");
     if (j->kind != JSON_STRING && j->kind != JSON_NUMBER)
         return wrong(r, j, key, "must be a string or a number");
-    value = arena_str(r->arena, j->text);
-    if (!value.ptr)
-        return fail_nomem(r->err);
-    if (!opt_set(o, r->set, value.ptr, ORIGIN_CONFIG, r->arena, &why))
-        s = wrong(r, j, key, buf_view(&why).ptr);
-    buf_free(&why);
-    return s;
+    return opt_set(o, r->set, arena_str(r->arena, j->text).ptr, ORIGIN_CONFIG,
+                   r->arena, &why)
+               ? WEND_OK
+               : wrong(r, j, key, why.ptr);
 }
 
 static wend_status unknown_key(const struct config_reader *r,
                                const struct json *j)
 {
-    const char *names[KEYS];
     char key[80], hint[HINT_BYTES];
     uint32_t line, column;
 
-    for (int i = 0; i < KEYS; i++)
-        names[i] = keys[i].key;
     str_copy(key, sizeof key, j->key);
     yaml_key(r->yaml, j, &line, &column);
     return fail_at(r->err, WEND_E_PARSE, line, column,
                    "%s:%u:%u: unknown key '%s'%s", r->path, line, column, key,
-                   did_you_mean(hint, key, names, KEYS));
+                   did_you_mean(hint, key, keys, KEYS));
+}
+
+static const struct opt *option_of(const char *key)
+{
+    char name[40];
+
+    snprintf(name, sizeof name, "%s", strcmp(key, "tools") ? key : "tool");
+    for (char *p = name; (p = strchr(p, '_'));)
+        *p = '-';
+    return opt_named(command_run.opts, str_of(name));
 }
 
 static wend_status read_key(const struct config_reader *r, const struct json *j)
 {
     wend_status s = WEND_OK;
     const struct opt *o;
-    int i = 0;
+    int i = str_index(j->key, keys, KEYS);
 
-    while (i < KEYS && !str_is(j->key, keys[i].key))
-        i++;
-    if (i == KEYS)
+    if (i < 0)
         return unknown_key(r, j);
-    o = opt_named(command_run.opts, str_of(keys[i].option));
+    o = option_of(keys[i]);
     if (j->kind != JSON_ARRAY)
-        return set_one(r, o, keys[i].key, j);
-    if (!keys[i].list)
-        return wrong(r, j, keys[i].key, "must not be a list");
+        return set_one(r, o, keys[i], j);
+    if (o->kind != OPT_LIST)
+        return wrong(r, j, keys[i], "must not be a list");
     for (const struct json *e = j->first; s == WEND_OK && e; e = e->next)
-        s = set_one(r, o, keys[i].key, e);
+        s = set_one(r, o, keys[i], e);
     return s;
 }
 
 /* Only comments: the file may exist only as a template. */
-static bool is_blank(wend_str text)
+static bool is_template(wend_str text)
 {
-    bool comment = false;
+    wend_str line;
 
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-
-        if (c == '\n')
-            comment = false;
-        else if (c == '#')
-            comment = true;
-        else if (!comment && c != ' ' && c != '\t' && c != '\r')
+    while (str_line(&text, &line)) {
+        line = str_trim(line, is_space);
+        if (line.len && line.ptr[0] != '#')
             return false;
     }
     return true;
@@ -239,7 +224,7 @@ static wend_status read_tree(struct config_reader *r, wend_str text)
     const struct json *tree;
     wend_status s = WEND_OK;
 
-    if (is_blank(text))
+    if (is_template(text))
         return WEND_OK;
     if (!yaml_read(text, r->arena, &yaml, &why))
         return fail_at(r->err, WEND_E_PARSE, why.line, why.column,
@@ -258,22 +243,18 @@ static wend_status read_tree(struct config_reader *r, wend_str text)
 
 wend_status config_load(struct settings *set, struct arena *a, wend_error *err)
 {
-    struct buf path = {.mem = a->mem}, text = {.mem = a->mem};
-    wend_status s = WEND_OK;
+    struct buf path = {.mem = &cli_mem}, text = {.mem = &cli_mem};
     struct config_reader r = {.set = set, .arena = a, .err = err};
+    wend_status s;
     bool named;
 
-    if (config_path(&path, &named)) {
-        r.path = path.ptr;
-        s = config_read(path.ptr, &text, err);
-        if (s == WEND_E_NOTFOUND && !named)
-            s = WEND_OK;
-        else if (s == WEND_OK)
-            s = read_tree(&r, buf_view(&text));
-    }
-    buf_free(&path);
-    buf_free(&text);
-    return s;
+    if (!config_path(&path, &named))
+        return WEND_OK;
+    r.path = path.ptr;
+    s = config_read(path.ptr, &text, err);
+    if (s == WEND_E_NOTFOUND && !named)
+        return WEND_OK;
+    return s == WEND_OK ? read_tree(&r, buf_view(&text)) : s;
 }
 
 void config_environment(struct settings *set)

@@ -15,6 +15,7 @@ wend_status data_folder_make(struct buf *folder, wend_error *err);
 /* A file in it that grants permissions: only the user may have write access.
  * The file may be absent. */
 wend_status data_file_check(const char *path, wend_error *err);
+wend_status data_file_read(const char *path, struct buf *text, wend_error *err);
 /* The path of the file in out: $WEND_CONFIG, $XDG_CONFIG_HOME, HOME. False
  * if none of them is set. */
 bool config_path(struct buf *out, bool *named);
@@ -22,10 +23,10 @@ bool config_path(struct buf *out, bool *named);
  * options. The file may be absent unless it was named. */
 wend_status config_load(struct settings *set, struct arena *a, wend_error *err);
 /* Loads the models file: that of the settings, else the user's own. *out is
- * unchanged if there is no file and none was named. */
+ * unchanged if there is no file and none was named. Returns 0 or an exit code,
+ * after a message. */
 struct models;
-wend_status models_load(struct cli *cli, struct buf *path, struct models **out,
-                        wend_error *err);
+int models_load(struct cli *cli, struct buf *path, struct models **out);
 /* Warns if other users can read the key file; the library refuses it where
  * the user could change that. */
 void key_file_look(const struct settings *set);

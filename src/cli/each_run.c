@@ -54,14 +54,10 @@ int each_run(struct cli *cli, const wend_list_options *filter, int64_t left,
     while (more && left && code == EXIT_DONE) {
         const wend_run_info *info;
         wend_runs *page = NULL;
-        wend_error err = {0};
         int64_t got = 0;
-        wend_status s;
 
         o.limit = left > 0 && left < PAGE ? (uint32_t)left : PAGE;
-        s = wend_store_list(cli->store, &o, &page, &err);
-        if (s != WEND_OK)
-            return give_up(cli, s, &err);
+        code = report(cli, wend_store_list(cli->store, &o, &page, &cli->err));
         while (code == EXIT_DONE && wend_runs_next(page, &info) == WEND_OK) {
             code = fn(ctx, info);
             str_copy(after, sizeof after, info->run);
@@ -80,17 +76,16 @@ int each_event(struct cli *cli, const char *id, const wend_replay_options *o,
 {
     const wend_event *ev;
     wend_run *log = NULL;
-    wend_error err = {0};
-    wend_status s = wend_store_replay(cli->rt, id, o, &log, &err);
+    wend_status s = wend_store_replay(cli->rt, id, o, &log, &cli->err);
 
     if (s != WEND_OK)
-        return give_up(cli, s, &err);
+        return report(cli, s);
     while ((s = wend_run_next(log, &ev)) == WEND_OK)
         fn(ctx, ev);
     if (s != WEND_END)
-        err = *wend_run_error(log);
+        cli->err = *wend_run_error(log);
     wend_run_free(log);
-    return s == WEND_END ? EXIT_DONE : give_up(cli, s, &err);
+    return s == WEND_END ? EXIT_DONE : report(cli, s);
 }
 
 enum run_state run_state(struct cli *cli, const char *id, char parent[40])

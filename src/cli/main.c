@@ -25,14 +25,11 @@ static const char *const later[] = {
 };
 enum { LATER = sizeof later / sizeof *later };
 
-static const struct mem libc_mem = {0};
-
 /* ---- Help ---------------------------------------------------------------- */
 
 static int print_help(void)
 {
-    struct buf b = {.mem = &libc_mem};
-    int code;
+    struct buf b = {.mem = &cli_mem};
 
     buf_cstr(&b, "wend - run agents, inspect and replay their runs\n"
                  "\n"
@@ -46,24 +43,22 @@ static int print_help(void)
                  "Exit status: 0 success, 1 the run failed, 2 usage error, 3 a "
                  "limit was reached,\n"
                  "74 the store failed, 130 canceled, 143 ended by SIGTERM.\n");
-    code = print_buf(&b);
-    buf_free(&b);
-    return code;
+    return print_buf(&b);
 }
 
 static int print_command_help(const struct command *c)
 {
-    struct buf b = {.mem = &libc_mem};
-    int code;
+    struct buf b = {.mem = &cli_mem};
 
     buf_fmt(&b, "wend %s - %s\n\nusage: wend %s%s%s\n\n", c->name, c->summary,
             c->name, c->args[0] ? " " : "", c->args);
     options_help(c->opts, &b);
-    if (c->more)
-        buf_fmt(&b, "\n%s", c->more);
-    code = print_buf(&b);
-    buf_free(&b);
-    return code;
+    if (strstr(c->args, "RUN"))
+        buf_cstr(&b, "\nRUN is an id, a unique prefix of an id, or last.\n");
+    else if (c->more)
+        buf_char(&b, '\n');
+    buf_cstr(&b, c->more ? c->more : "");
+    return print_buf(&b);
 }
 
 /* ---- Finding the command ------------------------------------------------- */
@@ -78,17 +73,16 @@ static const struct command *command_named(const char *name)
 
 static int no_command(const struct cli *cli, const char *name)
 {
-    const char *names[COMMANDS_COUNT], *near;
+    const char *names[COMMANDS_COUNT];
+    char hint[HINT_BYTES];
 
     if (str_index(str_of(name), later, LATER) >= 0)
         return complain(EXIT_USAGE, "'%s' is not available in this version",
                         name);
     for (int i = 0; i < COMMANDS_COUNT; i++)
         names[i] = commands[i]->name;
-    near = str_near(str_of(name), names, COMMANDS_COUNT);
-    return near ? usage_error(cli, "unknown command '%s'; did you mean '%s'?",
-                              name, near)
-                : usage_error(cli, "unknown command '%s'", name);
+    return usage_error(cli, "unknown command '%s'%s", name,
+                       did_you_mean(hint, name, names, COMMANDS_COUNT));
 }
 
 static int help_about(const struct cli *cli, const char *name)
@@ -114,12 +108,9 @@ static void defaults(struct settings *set)
 static int settle(struct cli *cli, int count, char **args)
 {
     char **copy = arena_alloc(&cli->arena, ((size_t)count + 1) * sizeof *copy);
-    struct buf why = {.mem = &libc_mem};
-    wend_error err = {0};
+    struct buf why = {.mem = &cli_mem};
     int looked = count, code = EXIT_DONE;
 
-    if (!copy)
-        return complain(EXIT_FAILED, "out of memory");
     memcpy(copy, args, (size_t)count * sizeof *copy);
     defaults(&cli->set);
     if (!options_parse(cli->command->opts, &cli->set, &looked, copy,
@@ -129,8 +120,8 @@ static int settle(struct cli *cli, int count, char **args)
         cli->given = cli->set;
         defaults(&cli->set);
         if (!cli->command->no_config &&
-            config_load(&cli->set, &cli->arena, &err) != WEND_OK)
-            code = complain(EXIT_USAGE, "%s", err.message);
+            config_load(&cli->set, &cli->arena, &cli->err) != WEND_OK)
+            code = complain(EXIT_USAGE, "%s", cli->err.message);
         config_environment(&cli->set);
         if (!code && cli->command->takes_agent &&
             (cli->given.agent || !cli->command->agent_named))
@@ -140,7 +131,6 @@ static int settle(struct cli *cli, int count, char **args)
         options_parse(cli->command->opts, &cli->set, &cli->args_count, args,
                       &cli->arena, &why);
     }
-    buf_free(&why);
     return code;
 }
 
@@ -166,6 +156,7 @@ static int run_command(struct cli *cli, int count, char **args)
         if (!code)
             code = cli->command->run(cli);
     }
+    wend_agent_free(cli->made);
     manifests_free(cli);
     wend_runtime_free(cli->rt);
     wend_store_free(cli->store);
@@ -185,7 +176,7 @@ static void hold_standard_fds(void)
 
 int main(int argc, char **argv)
 {
-    struct cli cli = {.arena = {.mem = &libc_mem}};
+    struct cli cli = {.arena = {.mem = &cli_mem}};
     const char *name = argc > 1 ? argv[1] : NULL;
     int code;
 
@@ -209,6 +200,6 @@ int main(int argc, char **argv)
         cli.argv = argv + 2;
         code = run_command(&cli, argc - 2, argv + 2);
     }
-    arena_free(&cli.arena);
+    pool_free();
     return code;
 }

@@ -14,30 +14,19 @@ enum {
 
 /* ---- Values -------------------------------------------------------------- */
 
-bool words_add(struct words *w, const char *word, struct arena *a)
+void words_add(struct words *w, const char *word, struct arena *a)
 {
-    if (w->count == w->cap) {
-        size_t cap = w->cap ? w->cap * 2 : 8;
-        const char **items = arena_alloc(a, cap * sizeof *items);
-
-        if (!items)
-            return false;
-        if (w->count)
-            memcpy(items, w->items, w->count * sizeof *items);
-        w->items = items;
-        w->cap = cap;
-    }
+    w->items = mem_more(a->mem, w->items, w->count, &w->cap, sizeof *w->items);
     w->items[w->count++] = word;
-    return true;
 }
 
 static bool set_list(struct words *w, const char *value, int origin,
                      struct arena *a)
 {
     if (w->origin != origin)
-        w->count = 0;
-    w->origin = origin;
-    return words_add(w, value, a);
+        *w = (struct words){.origin = origin};
+    words_add(w, value, a);
+    return true;
 }
 
 /* 12, 0.05, 1.000000001; computed with integers, never with floats. */

@@ -19,7 +19,7 @@ struct words {
     int origin;
 };
 
-bool words_add(struct words *w, const char *word, struct arena *a);
+void words_add(struct words *w, const char *word, struct arena *a);
 
 enum opt_kind {
     OPT_FLAG,   /* bool */

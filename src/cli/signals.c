@@ -1,15 +1,13 @@
 /*
  * signals.c - signals as bytes in a pipe.
  */
-#include "cli/signals.h"
+#include "cli/stream.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "cli/cli.h"
 
 /* A signal handler can reach only globals. */
 static int ends[2] = {-1, -1};
@@ -35,7 +33,7 @@ int signals_open(void)
     if (ends[0] >= 0)
         return ends[0]; /* of an earlier run of this process */
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
-        return -1;
+        return complain(-1, "cannot create a pipe: %s", strerror(errno));
     memset(&act, 0, sizeof act);
     act.sa_handler = on_signal;
     act.sa_flags = SA_RESTART;

@@ -1,7 +1,7 @@
 /*
  * stores.c - remembers which stores are the user's, by the id in each file.
  */
-#include "cli/stores.h"
+#include "cli/trust.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,7 +12,6 @@
 
 #include "base/fail.h"
 #include "cli/config.h"
-#include "cli/trust.h"
 
 enum { ID_LEN = 32 };
 
@@ -22,8 +21,6 @@ static wend_status folder_path(struct buf *out, wend_error *err)
         return fail(err, WEND_E_NOTFOUND,
                     "HOME is not set, so your stores cannot be remembered");
     buf_cstr(out, "/stores");
-    if (out->failed)
-        return fail_nomem(err);
     return data_file_check(out->ptr, err);
 }
 
@@ -39,12 +36,8 @@ wend_status stores_have(const char *id, struct arena *a, bool *yes,
     struct buf path = {.mem = a->mem};
     wend_status s = folder_path(&path, err);
 
-    *yes = false;
-    if (s == WEND_OK && is_id(id)) {
-        buf_fmt(&path, "/%s", id);
-        *yes = !path.failed && access(path.ptr, F_OK) == 0;
-    }
-    buf_free(&path);
+    buf_fmt(&path, "/%s", id);
+    *yes = s == WEND_OK && is_id(id) && access(path.ptr, F_OK) == 0;
     return s;
 }
 
@@ -73,19 +66,15 @@ wend_status stores_add(const char *id, const char *path, enum stores_how how,
         s = fail(err, WEND_E_INVAL, "store %s: damaged id", path);
     if (s == WEND_OK)
         s = data_folder_make(&name, err);
-    if (s == WEND_OK) {
-        buf_fmt(&name, "/%s", id);
-        buf_fmt(&text, "%s%s", hows[how], real ? real : path);
-        if (name.failed || text.failed)
-            s = fail_nomem(err);
-        else if (!write_file(name.ptr, buf_view(&text)))
-            s = fail(err, WEND_E_IO,
-                     "cannot remember that store %s is yours: %s", path,
-                     strerror(errno));
-    }
-    buf_free(&name);
-    buf_free(&text);
-    return s;
+    if (s != WEND_OK)
+        return s;
+    buf_fmt(&name, "/%s", id);
+    buf_fmt(&text, "%s%s", hows[how], real ? real : path);
+    return write_file(name.ptr, buf_view(&text))
+               ? WEND_OK
+               : fail(err, WEND_E_IO,
+                      "cannot remember that store %s is yours: %s", path,
+                      strerror(errno));
 }
 
 static bool give(int folder, const char *id, stores_fn fn, void *ctx)
@@ -121,7 +110,6 @@ wend_status stores_each(struct arena *a, stores_fn fn, void *ctx,
             more = give(dirfd(folder), e->d_name, fn, ctx);
     if (folder)
         closedir(folder);
-    buf_free(&path);
     return s;
 }
 
@@ -153,13 +141,8 @@ wend_status stores_remove(const char *path, struct arena *a, wend_error *err)
         s = fail(err, WEND_E_NOTFOUND,
                  "%s was not accepted; 'wend trust --list' shows what was",
                  path);
-    if (s == WEND_OK) {
-        buf_fmt(&name, "/%s", w.id);
-        if (name.failed)
-            s = fail_nomem(err);
-        else if (unlink(name.ptr))
-            s = fail(err, WEND_E_IO, "%s: %s", name.ptr, strerror(errno));
-    }
-    buf_free(&name);
+    buf_fmt(&name, "/%s", w.id);
+    if (s == WEND_OK && unlink(name.ptr))
+        s = fail(err, WEND_E_IO, "%s: %s", name.ptr, strerror(errno));
     return s;
 }

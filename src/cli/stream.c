@@ -17,7 +17,6 @@
 
 #include "cli/approval.h"
 #include "cli/each_run.h"
-#include "cli/signals.h"
 
 enum { FD_RUNTIME, FD_SIGNALS, FD_RESULTS, FD_TALK, FD_TTY, FDS };
 enum {
@@ -49,6 +48,20 @@ int exit_of_outcome(wend_outcome outcome)
     return i && i < sizeof codes / sizeof *codes ? codes[i] : EXIT_FAILED;
 }
 
+int stream_open(struct stream *st)
+{
+    const struct settings *set = &st->cli->set;
+
+    return view_open(&st->view, set, view_look(set)) ? EXIT_DONE : EXIT_USAGE;
+}
+
+/* An unfinished run stays resumable. */
+void stream_close(struct stream *st)
+{
+    wend_run_free(st->run);
+    view_free(&st->view);
+}
+
 static void past_event(void *ctx, const wend_event *ev)
 {
     view_past(ctx, ev);
@@ -58,9 +71,9 @@ int stream_past(struct stream *st, const char *id, int64_t to)
 {
     wend_replay_options o = {.size = sizeof o,
                              .seq_to = to,
-                             .filter.types = view_past_types(st->view)};
+                             .filter.types = view_past_types(&st->view)};
 
-    return o.filter.types ? each_event(st->cli, id, &o, past_event, st->view)
+    return o.filter.types ? each_event(st->cli, id, &o, past_event, &st->view)
                           : EXIT_DONE;
 }
 
@@ -91,11 +104,11 @@ static void take_signals(struct stream_loop *l)
 
 static void reader_left(struct stream_loop *l)
 {
-    int error = l->st->view->results.error;
+    int error = l->st->view.results.error;
 
     if (l->canceled)
         return;
-    if (error != EPIPE && !l->st->view->quiet)
+    if (error != EPIPE && !l->st->view.quiet)
         complain(0, "cannot write to standard output: %s", strerror(error));
     cancel(l, "stdout");
 }
@@ -109,7 +122,7 @@ static void watch(struct stream_loop *l, int fd, int i, short events)
 
 static void wait_for_something(struct stream_loop *l)
 {
-    struct view *v = l->st->view;
+    struct view *v = &l->st->view;
     wend_runtime *rt = l->st->cli->rt;
     int tick = l->over ? -1 : view_tick(v), timeout;
 
@@ -130,7 +143,7 @@ static void wait_for_something(struct stream_loop *l)
 
 static void write_some(struct stream_loop *l)
 {
-    struct view *v = l->st->view;
+    struct view *v = &l->st->view;
     short results = l->fds[FD_RESULTS].revents;
     short talk = l->fds[FD_TALK].revents;
 
@@ -159,7 +172,7 @@ static void take_approvals(struct stream_loop *l, wend_run *run)
 
     for (size_t i = 0; (child = wend_run_child(run, i)); i++) {
         while (wend_run_poll(child, &ev) == WEND_OK)
-            approvals_event(&l->approvals, l->st->view, l->st->run, ev);
+            approvals_event(&l->approvals, &l->st->view, l->st->run, ev);
         take_approvals(l, child);
     }
 }
@@ -170,12 +183,13 @@ static void take_events(struct stream_loop *l)
     const wend_event *ev;
     wend_status s = WEND_OK;
 
-    while (has_room(st->view) && (s = wend_run_poll(st->run, &ev)) == WEND_OK) {
-        view_event(st->view, ev);
+    while (has_room(&st->view) &&
+           (s = wend_run_poll(st->run, &ev)) == WEND_OK) {
+        view_event(&st->view, ev);
         l->seq = ev->seq;
         l->n = ev->n;
         if (st->asks)
-            approvals_event(&l->approvals, st->view, st->run, ev);
+            approvals_event(&l->approvals, &st->view, st->run, ev);
     }
     if (st->asks)
         take_approvals(l, st->run);
@@ -183,12 +197,12 @@ static void take_events(struct stream_loop *l)
         return;
     l->over = true;
     l->status = s == WEND_END ? WEND_OK : s;
-    view_end(st->view);
+    view_end(&st->view);
 }
 
 static bool is_done(const struct stream_loop *l)
 {
-    const struct view *v = l->st->view;
+    const struct view *v = &l->st->view;
 
     return l->code >= 0 ||
            (l->over && !out_pending(&v->results) && !out_pending(&v->talk));
@@ -203,8 +217,8 @@ static void go_round(struct stream_loop *l)
     if (l->code >= 0 || l->over)
         return;
     if (l->fds[FD_TTY].revents && approvals_wait(&l->approvals))
-        approvals_read(&l->approvals, l->st->view, l->st->run);
-    approvals_retry(&l->approvals, l->st->view, l->st->run);
+        approvals_read(&l->approvals, &l->st->view, l->st->run);
+    approvals_show(&l->approvals, &l->st->view, l->st->run);
     /* If the store failed, show the events before the failure first. */
     wend_runtime_pump(l->st->cli->rt);
     take_events(l);
@@ -267,21 +281,23 @@ static void show_rest(struct stream_loop *l)
     if (wend_store_replay(st->cli->rt, id, &o, &log, NULL) == WEND_OK)
         while (wend_run_next(log, &ev) == WEND_OK)
             if (ev->seq > l->seq || (ev->seq == l->seq && ev->n > l->n))
-                view_event(st->view, ev);
+                view_event(&st->view, ev);
     wend_run_free(log);
-    if (!st->view->quiet)
-        complain(0, "stopped; 'wend resume %s' resumes it", id);
+    if (!st->view.quiet)
+        buf_fmt(view_talk(&st->view),
+                "wend: stopped; 'wend resume %s' resumes it\n", id);
 }
 
 static int ended(struct stream_loop *l)
 {
-    struct view *v = l->st->view;
+    struct view *v = &l->st->view;
     int code;
 
     if (l->code >= 0)
         return l->code;
     if (l->status != WEND_OK) {
-        code = give_up(l->st->cli, l->status, wend_run_error(l->st->run));
+        l->st->cli->err = *wend_run_error(l->st->run);
+        code = report(l->st->cli, l->status);
         return code == EXIT_STORE ? EXIT_STORE : EXIT_FAILED;
     }
     if (v->results.error)
@@ -295,8 +311,8 @@ int stream_go(struct stream *st)
     int signals = signals_open();
 
     if (signals < 0)
-        return complain(EXIT_FAILED, "cannot create a pipe: %s",
-                        strerror(errno));
+        return EXIT_FAILED;
+    st->view.live = st->live;
     l.approvals.tty = l.approvals.lock = -1;
     if (st->asks)
         approvals_open(&l.approvals);
@@ -307,12 +323,22 @@ int stream_go(struct stream *st)
     if ((l.code == EXIT_TERM || l.code == EXIT_HANGUP) && st->live && !l.over)
         show_rest(&l);
     if (l.code >= 0) {
-        view_end(st->view);
-        flush(&st->view->results);
-        flush(&st->view->talk);
+        view_end(&st->view);
+        flush(&st->view.results);
+        flush(&st->view.talk);
     }
     approvals_close(&l.approvals);
-    if (st->view->results.error)
+    if (st->view.results.error)
         reader_left(&l);
     return ended(&l);
+}
+
+int stream_run(struct stream *st, wend_status s)
+{
+    int code = report(st->cli, s);
+
+    if (!code)
+        code = stream_go(st);
+    stream_close(st);
+    return code;
 }

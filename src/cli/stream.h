@@ -9,16 +9,30 @@
 struct stream {
     struct cli *cli;
     wend_run *run;
-    struct view *view;
+    struct view view;
     bool live; /* a run of this process: it can be canceled ... */
     bool asks; /* ... and may ask on the terminal */
 };
+
+/* Opens its view: what --json and --events select. Returns 0 or an exit code,
+ * after which there is nothing to close. */
+int stream_open(struct stream *st);
+void stream_close(struct stream *st); /* the run and the view */
 
 /* Shows the events of a run up to `to` (0 = all) before it continues.
  * Returns 0 or an exit code. */
 int stream_past(struct stream *st, const char *id, int64_t to);
 /* Runs to the end of the run and of the output. Returns the exit code. */
 int stream_go(struct stream *st);
+/* The same if `s` is WEND_OK, else reports it; then closes the stream. */
+int stream_run(struct stream *st, wend_status s);
 int exit_of_outcome(wend_outcome outcome);
+
+/* Signals as bytes in a pipe (signals.c). From now on SIGINT, SIGTERM and
+ * SIGHUP are bytes of the fd. A second SIGINT exits at once. Returns -1 after a
+ * message. */
+int signals_open(void);
+/* The next received signal, or 0. */
+int signals_next(void);
 
 #endif

@@ -156,12 +156,21 @@ size_t term_width(int fd)
     return w.ws_col;
 }
 
+bool term_asks(void)
+{
+    return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+}
+
+/* A terminal has several names, such as /dev/tty0 and /dev/console. */
 bool term_same(int fd, int fd2)
 {
     struct stat a, b;
 
-    return isatty(fd) && isatty(fd2) && !fstat(fd, &a) && !fstat(fd2, &b) &&
-           a.st_rdev == b.st_rdev;
+    if (fstat(fd, &a) || fstat(fd2, &b))
+        return false;
+    return S_ISCHR(a.st_mode) && S_ISCHR(b.st_mode)
+               ? a.st_rdev == b.st_rdev
+               : a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 bool term_colour(int fd)

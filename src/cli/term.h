@@ -24,8 +24,10 @@ void term_cell(struct buf *out, wend_str s, size_t columns);
  * strings and become \u escapes. */
 void term_json(struct buf *out, wend_str json);
 
-size_t term_width(int fd);       /* 80 if it is not a terminal */
-bool term_same(int fd, int fd2); /* both are one terminal */
+size_t term_width(int fd); /* 80 if it is not a terminal */
+bool term_asks(void); /* the user can be asked: standard input and error are
+                         terminals */
+bool term_same(int fd, int fd2); /* both are the same file or terminal */
 bool term_colour(int fd);        /* a terminal, and NO_COLOR is not set */
 
 #endif

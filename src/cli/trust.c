@@ -33,7 +33,7 @@ static wend_status folder_path(struct buf *out, wend_error *err)
     if (!data_folder(out))
         return fail(err, WEND_E_INVAL,
                     "HOME is not set, so accepted files cannot be remembered");
-    return out->failed ? fail_nomem(err) : WEND_OK;
+    return WEND_OK;
 }
 
 const char *trust_real(const char *path, struct arena *a)
@@ -47,23 +47,16 @@ const char *trust_real(const char *path, struct arena *a)
 
 /* ---- Reading ------------------------------------------------------------- */
 
-static wend_status read_lines(const char *folder, struct arena *a,
-                              wend_str *text, wend_error *err)
+static wend_status read_lines(struct arena *a, wend_str *text, wend_error *err)
 {
     struct buf path = {.mem = a->mem}, b = {.mem = a->mem};
-    wend_status s;
+    wend_status s = folder_path(&path, err);
 
-    *text = STR("");
-    buf_fmt(&path, "%s/trusted", folder);
-    s = path.failed ? fail_nomem(err) : data_file_check(path.ptr, err);
-    if (!s)
-        s = config_read(path.ptr, &b, err);
-    if (!s) {
-        *text = arena_str(a, buf_view(&b));
-        s = text->ptr ? WEND_OK : fail_nomem(err);
-    }
-    buf_free(&path);
-    buf_free(&b);
+    if (s)
+        return s;
+    buf_cstr(&path, "/trusted");
+    s = data_file_read(path.ptr, &b, err);
+    *text = buf_view(&b);
     return s == WEND_E_NOTFOUND ? WEND_OK : s;
 }
 
@@ -95,17 +88,13 @@ wend_status trust_each(struct arena *a,
                        void (*fn)(void *ctx, wend_str sum, wend_str path),
                        void *ctx, wend_error *err)
 {
-    struct buf folder = {.mem = a->mem};
-    wend_status s = folder_path(&folder, err);
     struct trust_line line;
     wend_str text;
+    wend_status s = read_lines(a, &text, err);
 
-    if (!s)
-        s = read_lines(folder.ptr, a, &text, err);
     while (!s && next_line(&text, &line))
         if (!line.part)
             fn(ctx, line.sum, line.path);
-    buf_free(&folder);
     return s;
 }
 
@@ -179,17 +168,13 @@ static void put_changes(struct buf *out, wend_str text, const wend_manifest *m)
 wend_status trust_changes(const char *path, const wend_manifest *m,
                           struct arena *a, struct buf *out, wend_error *err)
 {
-    struct buf folder = {.mem = a->mem};
-    wend_status s = folder_path(&folder, err);
     struct trust_line line;
     wend_str text;
+    wend_status s = read_lines(a, &text, err);
 
-    if (!s)
-        s = read_lines(folder.ptr, a, &text, err);
     while (!s && next_line(&text, &line))
         if (!line.part && str_is(line.path, path))
             put_changes(out, text, m);
-    buf_free(&folder);
     return s;
 }
 
@@ -267,16 +252,14 @@ static wend_status change(const char *path, wend_str lines, struct arena *a,
     if (!s)
         s = lock_folder(folder.ptr, &fd, err);
     if (!s)
-        s = read_lines(folder.ptr, a, &text, err);
+        s = read_lines(a, &text, err);
     if (!s) {
         keep_others(&out, text, path, had);
         buf_str(&out, lines);
-        s = out.failed ? fail_nomem(err) : replace(fd, buf_view(&out), err);
+        s = replace(fd, buf_view(&out), err);
     }
     if (fd >= 0)
         close(fd); /* and with it the lock */
-    buf_free(&folder);
-    buf_free(&out);
     return s;
 }
 
@@ -285,7 +268,6 @@ wend_status trust_add(const char *path, const wend_manifest *m, struct arena *a,
 {
     struct buf lines = {.mem = a->mem};
     const char *name = path;
-    wend_status s = WEND_OK;
     bool had;
 
     buf_fmt(&lines, "%s %s\n", m->sum, path);
@@ -293,15 +275,10 @@ wend_status trust_add(const char *path, const wend_manifest *m, struct arena *a,
         name = m->files[i].name;
         buf_fmt(&lines, "\t%s %s\n", m->files[i].sum, name);
     }
-    if (strchr(name, '\n'))
-        s = fail(err, WEND_E_INVAL,
-                 "a path that contains a line break cannot be accepted");
-    else if (lines.failed)
-        s = fail_nomem(err);
-    else
-        s = change(path, buf_view(&lines), a, &had, err);
-    buf_free(&lines);
-    return s;
+    return strchr(name, '\n')
+               ? fail(err, WEND_E_INVAL,
+                      "a path that contains a line break cannot be accepted")
+               : change(path, buf_view(&lines), a, &had, err);
 }
 
 wend_status trust_remove(const char *path, struct arena *a, wend_error *err)

@@ -46,6 +46,15 @@ It is 42."
 exits "tool -v" 0 "$WEND" run -v -m "$sum" hi
 has "the call is shown" "$err" '> calculator {"expression":"6*7"}'
 has "and its result" "$err" '  = 42'
+# A line of text ends before a line about a call, also in a file or a pipe.
+whole="Let me see.
+> calculator {\"expression\":\"6*7\"}
+  = 42
+It is 42."
+"$WEND" run -v -m "$sum" hi >both 2>&1
+is "-v in one file: lines stay apart" "$(head -n -1 both)" "$whole"
+is "-v in one pipe: lines stay apart" \
+    "$("$WEND" run -v -m "$sum" hi 2>&1 | head -n -1)" "$whole"
 exits "tool -q" 0 "$WEND" run -q -m "$sum" hi
 is "-q says nothing else" "$(cat "$err")" ""
 
@@ -57,6 +66,13 @@ kill -0 $pid 2>/dev/null && ! grep -q two "$out"
 ok "while the next is still to come"
 kill -INT $pid
 wait $pid
+"$WEND" run -m "$held" hi >both 2>&1 &
+pid=$!
+soon grep -q one both
+kill -TERM $pid
+wait $pid
+grep -q '^wend: stopped' both
+ok "one file: so does what is said about a signal"
 exits "slowly" 0 "$WEND" run -m 'script:{"turns":[{"text":"one two three four",
 "chunk":4,"delay":"200ms"}]}' hi
 is "slowly: all is there" "$(cat "$out")" "one two three four"

@@ -4,13 +4,15 @@
  */
 #include "cli/agent/agent.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/json.h"
-#include "cli/authority.h"
 #include "cli/config.h"
+#include "cli/term.h"
 #include "cli/trust.h"
 #include "cli/view/view.h"
 
@@ -23,33 +25,175 @@ struct looking {
     int code; /* why it was refused; what is wrong has been said */
 };
 
+/* ---- Authority ----------------------------------------------------------- */
+
+uint32_t authority_given(const struct settings *given)
+{
+    uint32_t take = 0;
+
+    if (given->agent)
+        take |= WEND_FORK_CONFIG | WEND_FORK_LIMITS;
+    if (given->model || given->base_url || given->fallback.count)
+        take |= WEND_FORK_MODEL;
+    if (given->tools.count || given->tool_files.count || given->servers.count)
+        take |= WEND_FORK_TOOLS;
+    if (given->approve.count)
+        take |= WEND_FORK_POLICY;
+    if (given->max_turns || given->timeout_ms || given->budget_tokens ||
+        given->budget_cost || given->parallel)
+        take |= WEND_FORK_LIMITS;
+    return take;
+}
+
+/* ---- An imported log ----------------------------------------------------- */
+
+/* The description of a tool for the model grants no permission. */
+static bool is_shown(wend_str key)
+{
+    static const char *const words[] = {"description", "schema"};
+
+    return str_index(key, words, 2) < 0;
+}
+
+/* As JSON, so that no text can look like another line. */
+static void put_one(struct buf *b, const struct json *j)
+{
+    struct buf text = {.mem = b->mem};
+
+    json_put(&text, j);
+    term_text(b, buf_view(&text));
+}
+
+static void put_tree(struct buf *b, const struct json *j, int depth)
+{
+    for (const struct json *m = j->first; m; m = m->next) {
+        bool nested = (m->kind == JSON_OBJECT || m->kind == JSON_ARRAY) &&
+                      m->first != NULL;
+
+        if (m->key.ptr && !is_shown(m->key))
+            continue;
+        buf_fmt(b, "%*s", 2 * depth, "");
+        if (m->key.ptr)
+            term_line(b, m->key, 200);
+        else
+            buf_char(b, '-');
+        buf_cstr(b, m->key.ptr ? ": " : " ");
+        if (!nested)
+            put_one(b, m);
+        buf_char(b, '\n');
+        if (nested)
+            put_tree(b, m, depth + 1);
+    }
+}
+
+/* Asks whether an imported log may set `config` for a run in `cwd`: shown in
+ * full on a terminal, refused without one, after a message that says what to do
+ * instead. */
+static int authority_ask(const char *id, wend_str cwd,
+                         const struct json *config)
+{
+    struct buf b = {.mem = &cli_mem};
+
+    if (term_asks()) {
+        buf_fmt(&b,
+                "Run %s was imported. According to its log it resumes with:\n"
+                "  directory: ",
+                id);
+        term_line(&b, cwd, 4096);
+        buf_char(&b, '\n');
+        put_tree(&b, config, 1);
+        buf_cstr(&b, "It will run these programs and send your keys there. "
+                     "Resume it? [y]es [n]o ");
+        if (says_yes(buf_view(&b)))
+            return EXIT_DONE;
+    }
+    return complain(EXIT_USAGE,
+                    "run %s was imported: its log cannot choose model, tools "
+                    "or policy. Give them as for 'wend run': -a FILE, or -m "
+                    "NAME, -t NAME, --approve WHAT ...",
+                    id);
+}
+
+/* ---- A store that was made elsewhere ------------------------------------- */
+
+static bool ask_about_store(const char *path)
+{
+    struct buf b = {.mem = &cli_mem};
+
+    buf_cstr(&b, "Store ");
+    term_line(&b, str_of(path), 4096);
+    buf_cstr(&b, " was not created by you on this machine. Its runs choose "
+                 "which programs start and where keys are sent.\n"
+                 "Trust it from now on? [y]es [n]o ");
+    return says_yes(buf_view(&b));
+}
+
+static int distrust(struct cli *cli, const char *path)
+{
+    int code = report(cli, wend_store_distrust(cli->store, &cli->err));
+
+    return code ? code
+                : complain(EXIT_DONE,
+                           "store %s was created elsewhere, so all its runs "
+                           "count as imported; 'wend trust %s' or "
+                           "--trust-store trusts it",
+                           path, path);
+}
+
+int authority_store(struct cli *cli)
+{
+    const char *env = getenv("WEND_TRUST_STORE");
+    struct buf path = {.mem = &cli_mem};
+    wend_store_origin o = {.size = sizeof o};
+    wend_error *err = &cli->err;
+    bool known = false;
+    wend_status s;
+
+    if (cli->set.trust_store || (env && *env && strcmp(env, "0") != 0) ||
+        !store_file(cli, &path))
+        return EXIT_DONE;
+    s = wend_store_origin_of(cli->store, &o, err);
+    if (s == WEND_OK)
+        s = stores_have(o.id, &cli->arena, &known, err);
+    if (s == WEND_E_NOTFOUND && !cli->set.quiet) /* nowhere to remember it */
+        complain(0, "%s; assuming that the store is yours", err->message);
+    if (known || s == WEND_E_NOTFOUND)
+        return EXIT_DONE;
+    if (s != WEND_OK)
+        return report(cli, s);
+    if (!term_asks() || !o.id[0] || !ask_about_store(path.ptr))
+        return distrust(cli, path.ptr);
+    if (stores_add(o.id, path.ptr, STORES_ACCEPTED, &cli->arena, err) !=
+        WEND_OK)
+        complain(0, "%s; the question will be asked again", err->message);
+    return EXIT_DONE;
+}
+
 /* ---- Paths --------------------------------------------------------------- */
 
 /* A script is found from here, also when the run is of another directory. */
-static int whole_script(struct cli *cli)
+static void whole_script(struct cli *cli)
 {
     const char *name = cli->given.model, *real;
-    struct buf b = {.mem = cli->arena.mem};
+    struct buf b = {.mem = &cli_mem};
 
     if (!name || !str_starts(str_of(name), "script:") || name[7] == '{')
-        return EXIT_DONE;
+        return;
     real = trust_real(name + 7, &cli->arena);
     if (!real)
-        return EXIT_DONE; /* the agent says what is wrong with it */
+        return; /* the agent says what is wrong with it */
     buf_fmt(&b, "script:%s", real);
-    cli->given.model = cli->set.model = buf_keep(&b, &cli->arena).ptr;
-    return cli->arena.failed ? complain(EXIT_FAILED, "out of memory")
-                             : EXIT_DONE;
+    cli->given.model = cli->set.model = b.ptr;
 }
 
-static void make_whole(struct cli *cli, const char *here, const char **path)
+static void make_whole(const char *here, const char **path)
 {
-    struct buf b = {.mem = cli->arena.mem};
+    struct buf b = {.mem = &cli_mem};
 
     if (!*path || **path == '/')
         return;
     buf_fmt(&b, "%s/%s", here, *path);
-    *path = buf_keep(&b, &cli->arena).ptr;
+    *path = b.ptr;
 }
 
 /* The programs of an agent's file are relative to it, as it was opened. */
@@ -58,15 +202,12 @@ static int open_whole(struct cli *cli, const char *here)
     const wend_manifest *old = cli->agent, *m = NULL;
     const char *path = old ? old->path : NULL;
     struct settings *set = &cli->set;
-    wend_error err = {0};
 
     if (!path || *path == '/')
         return EXIT_DONE;
-    make_whole(cli, here, &path);
-    if (!path)
-        return complain(EXIT_FAILED, "out of memory");
-    if (agent_open(cli, path, false, &m, &err) != WEND_OK)
-        return complain(EXIT_USAGE, "%s", err.message);
+    make_whole(here, &path);
+    if (agent_open(cli, path, false, &m) != WEND_OK)
+        return complain(EXIT_USAGE, "%s", cli->err.message);
     if (strcmp(m->sum, old->sum) != 0)
         return complain(EXIT_USAGE, "%s has just changed; try again", path);
     if (set->model == old->options->model)
@@ -92,11 +233,9 @@ static int move(struct cli *cli, const char *id, const char *cwd)
 
     if (here && strcmp(here, cwd) != 0) {
         for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
-            make_whole(cli, here, paths[i]);
+            make_whole(here, paths[i]);
         for (size_t i = 0; i < set->tool_files.count; i++)
-            make_whole(cli, here, &set->tool_files.items[i]);
-        if (cli->arena.failed)
-            return complain(EXIT_FAILED, "out of memory");
+            make_whole(here, &set->tool_files.items[i]);
         code = open_whole(cli, here);
         if (code)
             return code;
@@ -109,16 +248,14 @@ static int move(struct cli *cli, const char *id, const char *cwd)
 /* ---- The agent ----------------------------------------------------------- */
 
 /* The log does not count: the agent is made as for a new run. */
-static int make_given(struct cli *cli, struct again *how, wend_agent **agent)
+static int make_given(struct cli *cli, struct again *how)
 {
-    bool asks;
-
     if (!cli->set.model || !*cli->set.model)
         return complain(EXIT_USAGE,
                         "no model is set: the run was imported, so that its "
                         "log does not name one; give -m NAME or -a FILE");
     how->take = WEND_FORK_CONFIG | WEND_FORK_LIMITS;
-    return agent_make(cli, agent, &asks);
+    return agent_make(cli);
 }
 
 /* Only what the command line names overrides the log. */
@@ -128,14 +265,12 @@ static int fill(struct looking *l)
     uint32_t take = l->how->take;
     wend_agent_options *o = &l->agent;
     int code = EXIT_DONE;
-    bool asks;
 
     if (take & WEND_FORK_CONFIG)
-        return agent_fill(cli, &l->load, o, &asks);
-
+        return agent_fill(cli, &l->load, o);
     *o = agent_options(&cli->given, &cli->set);
     if (take & WEND_FORK_POLICY)
-        code = agent_approve(cli, o, &asks, &l->load.allow_rest);
+        code = agent_approve(cli, o, &l->load.allow_rest);
     if (!code && take & WEND_FORK_TOOLS)
         code = tools_fill(cli, &l->load);
     return code;
@@ -149,10 +284,9 @@ static int look(struct looking *l, const wend_run_past *past)
     const char *cwd = arena_str(&cli->arena, past->cwd).ptr;
     int code = EXIT_DONE;
 
-    if (!config)
-        return complain(EXIT_FAILED, "out of memory");
+    assert(config); /* the library has read it */
     if (past->imported)
-        code = authority_ask(cli, l->id, past->cwd, config);
+        code = authority_ask(l->id, past->cwd, config);
     l->how->trust_log = !code && past->imported;
     cli->past_tools = json_get(config, "tools");
     if (!code && cwd)
@@ -178,8 +312,7 @@ static void show_past(void *ctx, const wend_event *ev)
     view_past(l->how->view, ev);
 }
 
-int again_agent(struct cli *cli, const char *id, struct again *how,
-                wend_agent **agent)
+int again_agent(struct cli *cli, const char *id, struct again *how)
 {
     struct looking l = {.cli = cli,
                         .how = how,
@@ -196,21 +329,18 @@ int again_agent(struct cli *cli, const char *id, struct again *how,
                               .sandbox_on = cli->given.sandbox == 0,
                               .review = review,
                               .ctx = &l};
-    wend_error err = {0};
     wend_status s;
-    int code = whole_script(cli);
 
-    if (!code && how->imported && (how->take || cli->given.sandbox >= 0))
-        return make_given(cli, how, agent);
-    if (code)
-        return code;
+    whole_script(cli);
+    if (how->imported && (how->take || cli->given.sandbox >= 0))
+        return make_given(cli, how);
     if (how->view && view_past_types(how->view)) {
         of.past = show_past;
         of.past_types = view_past_types(how->view);
     }
-    s = wend_agent_of_run(cli->rt, id, &of, agent, &err);
+    s = wend_agent_of_run(cli->rt, id, &of, &cli->made, &cli->err);
     if (s != WEND_OK)
-        return l.code ? l.code : agent_not_made(cli, s, &err);
+        return l.code ? l.code : agent_report(cli, s);
     key_file_look(&cli->set);
     how->view = NULL; /* it has had the past */
     return EXIT_DONE;

@@ -15,20 +15,20 @@
 #define AGENT_FILE_DEFAULT "wend.yaml"
 #define AGENT_BUILTIN "agent" /* the name of the agent that is not a file */
 
-/* Paths of the files in the user's folder, sorted; it may be absent. */
-wend_status agents_list(struct arena *a, const char ***paths, size_t *count,
-                        wend_error *err);
+/* Paths of the files in the user's folder, sorted; it may be absent. Like all
+ * functions here that return a status: cli->err says what is wrong. */
+wend_status agents_list(struct cli *cli, const char ***paths, size_t *count);
 /* What -a NAME means: a path, or NULL for the built-in agent. */
 int agent_find(struct cli *cli, const char *name, const char **path);
 
 /* Opens a file that stays open as long as the command. */
 wend_status manifest_open(struct cli *cli, const char *path,
                           const wend_manifest_options *o,
-                          const wend_manifest **out, wend_error *err);
+                          const wend_manifest **out);
 /* The same for an agent's file. plain: the user did not name it, so it must be
  * a regular file. */
 wend_status agent_open(struct cli *cli, const char *path, bool plain,
-                       const wend_manifest **out, wend_error *err);
+                       const wend_manifest **out);
 void manifests_free(struct cli *cli);
 
 /* Finds the agent that -a names, else ./wend.yaml if it was accepted, else
@@ -38,7 +38,7 @@ void manifests_free(struct cli *cli);
 int agent_use(struct cli *cli, const struct settings *options);
 /* ./wend.yaml as it is now. WEND_E_NOTFOUND if there is none. */
 wend_status agent_here(struct cli *cli, const wend_manifest **out,
-                       bool *trusted, wend_error *err);
+                       bool *trusted);
 /* The answer on the terminal; standard input may be the prompt. */
 bool says_yes(wend_str question);
 /* What a manifest would do, for the person who is to accept it. */
@@ -65,23 +65,33 @@ void server_warn(void *ctx, const char *text);
 
 /* ---- Agents (agent_make.c) ----------------------------------------------- */
 
-/* The agent of a run, from the settings, its file and cli->plan. *asks: the
- * user is asked for approval. */
-int agent_make(struct cli *cli, wend_agent **agent, bool *asks);
+/* cli->made: the agent of a run, from the settings, its file and cli->plan. */
+int agent_make(struct cli *cli);
 /* What overrides a file or a log: model and limits come from `from`, where keys
  * are from `set`. */
 wend_agent_options agent_options(const struct settings *from,
                                  const struct settings *set);
 /* All options for agent_make. */
-int agent_fill(struct cli *cli, wend_load_options *load, wend_agent_options *o,
-               bool *asks);
-/* What --approve says, with the rules that are remembered. */
-int agent_approve(struct cli *cli, wend_agent_options *o, bool *asks,
-                  bool *allow_rest);
-/* Prints why there is no agent: also where, for a schema. */
-int agent_not_made(struct cli *cli, wend_status s, const wend_error *err);
+int agent_fill(struct cli *cli, wend_load_options *load, wend_agent_options *o);
+/* What --approve says, with the rules that are remembered. Sets cli->asks. */
+int agent_approve(struct cli *cli, wend_agent_options *o, bool *allow_rest);
+/* Whether the working directory is the user's home directory. */
+bool workspace_is_home(void);
+/* As report for an agent that was made or not: also where, for a schema. */
+int agent_report(struct cli *cli, wend_status s);
 
 /* ---- The agent of a stored run (again.c) --------------------------------- */
+
+/* The log of a run that was created here sets models, tools and policy. The
+ * log of an imported run is not trusted: the command line sets them, or the
+ * user approves the settings of the log after seeing all of them. */
+
+/* WEND_FORK_ bits: settings that options override. */
+uint32_t authority_given(const struct settings *given);
+/* Decides whether the runs of the store are trusted: asks about a store that
+ * was created elsewhere; otherwise all its runs count as imported. Call it
+ * before looking up a run. */
+int authority_store(struct cli *cli);
 
 struct view;
 
@@ -93,9 +103,8 @@ struct again {
     struct view *view; /* gets the past; out: NULL if it did */
 };
 
-/* Changes to the directory of the run, unless it was imported and the user
- * does not trust its log. */
-int again_agent(struct cli *cli, const char *id, struct again *how,
-                wend_agent **agent);
+/* Makes cli->made. Changes to the directory of the run, unless it was imported
+ * and the user does not trust its log. */
+int again_agent(struct cli *cli, const char *id, struct again *how);
 
 #endif

@@ -19,52 +19,39 @@ static int order(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static wend_status read_folder(DIR *dir, const char *folder, struct arena *a,
-                               const char **paths, size_t *count,
-                               wend_error *err)
+static void read_folder(DIR *dir, const char *folder, const char **paths,
+                        size_t *count)
 {
     const struct dirent *entry;
 
     while ((entry = readdir(dir)) && *count < AGENTS_MAX) {
-        struct buf b = {.mem = a->mem};
+        struct buf b = {.mem = &cli_mem};
 
         if (entry->d_name[0] == '.' || !manifest_is_file(str_of(entry->d_name)))
             continue;
         buf_fmt(&b, "%s/%s", folder, entry->d_name);
-        paths[*count] = b.failed ? NULL : arena_str(a, buf_view(&b)).ptr;
-        buf_free(&b);
-        if (!paths[*count])
-            return fail_nomem(err);
-        ++*count;
+        paths[(*count)++] = b.ptr;
     }
-    return WEND_OK;
+    closedir(dir);
+    qsort(paths, *count, sizeof *paths, order);
 }
 
-wend_status agents_list(struct arena *a, const char ***paths, size_t *count,
-                        wend_error *err)
+wend_status agents_list(struct cli *cli, const char ***paths, size_t *count)
 {
-    struct buf folder = {.mem = a->mem};
-    wend_status s = WEND_OK;
-    DIR *dir = NULL;
+    struct buf folder = {.mem = &cli_mem};
+    DIR *dir;
 
     *count = 0;
-    *paths = arena_alloc(a, AGENTS_MAX * sizeof **paths);
-    if (!*paths)
-        return fail_nomem(err);
-    if (config_folder(&folder)) {
-        buf_cstr(&folder, "/agents");
-        dir = opendir(folder.ptr);
-    }
+    *paths = arena_alloc(&cli->arena, AGENTS_MAX * sizeof **paths);
+    if (!config_folder(&folder))
+        return WEND_OK;
+    buf_cstr(&folder, "/agents");
+    dir = opendir(folder.ptr);
     if (dir)
-        s = read_folder(dir, folder.ptr, a, *paths, count, err);
-    else if (folder.len && errno != ENOENT)
-        s = fail(err, WEND_E_IO, "%s: %s", folder.ptr, strerror(errno));
-    if (dir)
-        closedir(dir);
-    if (!s)
-        qsort(*paths, *count, sizeof **paths, order);
-    buf_free(&folder);
-    return s;
+        read_folder(dir, folder.ptr, *paths, count);
+    return dir || errno == ENOENT ? WEND_OK
+                                  : fail(&cli->err, WEND_E_IO, "%s: %s",
+                                         folder.ptr, strerror(errno));
 }
 
 static int no_agent(struct cli *cli, const char *name, const char **paths,
@@ -74,10 +61,8 @@ static int no_agent(struct cli *cli, const char *name, const char **paths,
     int n = 0;
 
     names[n++] = AGENT_BUILTIN;
-    for (size_t i = 0; i < count; i++) {
-        names[n] = arena_str(&cli->arena, manifest_stem(paths[i])).ptr;
-        n += names[n] != NULL;
-    }
+    for (size_t i = 0; i < count; i++)
+        names[n++] = arena_str(&cli->arena, manifest_stem(paths[i])).ptr;
     near = str_near(str_of(name), names, n);
     return complain(EXIT_USAGE, "there is no agent '%s'%s%s%s", name,
                     near ? "; did you mean '" : "",
@@ -90,16 +75,15 @@ static int no_agent(struct cli *cli, const char *name, const char **paths,
 int agent_find(struct cli *cli, const char *name, const char **path)
 {
     const char **paths;
-    wend_error err = {0};
-    wend_status s;
     size_t count;
+    int code;
 
     *path = name;
     if (manifest_is_file(str_of(name)))
         return EXIT_DONE;
-    s = agents_list(&cli->arena, &paths, &count, &err);
-    if (s)
-        return give_up(cli, s, &err);
+    code = report(cli, agents_list(cli, &paths, &count));
+    if (code)
+        return code;
     *path = NULL;
     for (size_t i = 0; i < count && !*path; i++)
         if (str_is(manifest_stem(paths[i]), name))

@@ -3,13 +3,16 @@
  */
 #include "cli/agent/agent.h"
 
+#include <pwd.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
+#include "cli/approval.h"
 #include "cli/config.h"
-#include "cli/guard.h"
-#include "cli/remember.h"
-#include "cli/workspace.h"
+#include "cli/term.h"
 
 static const char *const approve_words[] = {
     [WEND_APPROVE_ASK] = "ask",
@@ -20,21 +23,17 @@ enum { APPROVE_WORDS = sizeof approve_words / sizeof *approve_words };
 
 /* Modes and rules come in one list; the last mode counts. The user overrides
  * the agent's file. */
-int agent_approve(struct cli *cli, wend_agent_options *o, bool *asks,
-                  bool *allow_rest)
+int agent_approve(struct cli *cli, wend_agent_options *o, bool *allow_rest)
 {
     const struct words *w = &cli->set.approve;
-    bool terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+    bool terminal = term_asks();
     struct words kept = {0};
     const char **rules;
-    wend_error err = {0};
 
-    if (remember_rules(&kept, &cli->arena, &err) != WEND_OK)
-        return complain(EXIT_USAGE, "%s", err.message);
+    if (remember_rules(&kept, &cli->arena, &cli->err) != WEND_OK)
+        return complain(EXIT_USAGE, "%s", cli->err.message);
     rules =
         arena_alloc(&cli->arena, (w->count + kept.count + 1) * sizeof *rules);
-    if (!rules)
-        return complain(EXIT_FAILED, "out of memory");
     o->approve = WEND_APPROVE_ASK;
     for (size_t i = 0; i < w->count; i++) {
         int mode = str_index(str_of(w->items[i]), approve_words, APPROVE_WORDS);
@@ -59,41 +58,34 @@ int agent_approve(struct cli *cli, wend_agent_options *o, bool *asks,
     /* Without a terminal no person can answer: deny. */
     if (o->approve == WEND_APPROVE_ASK && !terminal)
         o->approve = WEND_APPROVE_DENY;
-    *asks = o->approve == WEND_APPROVE_ASK;
+    cli->asks = o->approve == WEND_APPROVE_ASK;
     return EXIT_DONE;
 }
 
 static int read_schema(struct cli *cli, const char **text)
 {
     const char *path = cli->set.schema;
-    struct buf b = {.mem = cli->arena.mem};
-    wend_error err = {0};
-    int code = EXIT_DONE;
-    wend_str kept;
+    struct buf b = {.mem = &cli_mem};
 
     if (!path)
         return EXIT_DONE;
-    if (config_read(path, &b, &err) != WEND_OK) {
-        code = complain(EXIT_USAGE, "--schema: %s", err.message);
-    } else if (b.len && memchr(b.ptr, 0, b.len)) {
-        code = complain(EXIT_USAGE, "--schema: %s: has a zero byte", path);
-    } else {
-        kept = arena_str(&cli->arena, buf_view(&b));
-        *text = kept.ptr;
-        if (!kept.ptr)
-            code = complain(EXIT_FAILED, "out of memory");
-    }
-    buf_free(&b);
-    return code;
+    if (config_read(path, &b, &cli->err) != WEND_OK)
+        return complain(EXIT_USAGE, "--schema: %s", cli->err.message);
+    *text = buf_view(&b).ptr;
+    return strlen(*text) == b.len
+               ? EXIT_DONE
+               : complain(EXIT_USAGE, "--schema: %s: has a zero byte", path);
 }
 
 /* Where in the file, if it is about the schema. */
-int agent_not_made(struct cli *cli, wend_status s, const wend_error *err)
+int agent_report(struct cli *cli, wend_status s)
 {
     static const char about[] = "agent: schema: ";
+    const wend_error *err = &cli->err;
 
-    if (!cli->set.schema || strncmp(err->message, about, sizeof about - 1))
-        return give_up(cli, s, err);
+    if (s == WEND_OK || !cli->set.schema ||
+        strncmp(err->message, about, sizeof about - 1))
+        return report(cli, s);
     return complain(EXIT_USAGE, "%s:%u:%u: %s", cli->set.schema,
                     (unsigned)err->line, (unsigned)err->column,
                     err->message + sizeof about - 1);
@@ -121,8 +113,98 @@ wend_agent_options agent_options(const struct settings *from,
     };
 }
 
-int agent_fill(struct cli *cli, wend_load_options *load, wend_agent_options *o,
-               bool *asks)
+/* ---- The files that define the agent ------------------------------------- */
+
+/* A model with write access could change its own instructions, the programs of
+ * its tools, or the log, for this run or the next: writing these files requires
+ * approval, like writing files of version control. */
+
+/* Paths that no call can name need no guard. */
+static void guard(struct words *out, const char *path, struct arena *a)
+{
+    if (path && utf8_valid_len(str_of(path)) == strlen(path))
+        words_add(out, path, a);
+}
+
+/* Words of a command that are files. */
+static void guard_words(struct words *out, const char *const *argv,
+                        struct arena *a)
+{
+    struct stat st;
+
+    for (size_t i = 0; argv && argv[i]; i++)
+        if (!stat(argv[i], &st) && S_ISREG(st.st_mode))
+            guard(out, argv[i], a);
+}
+
+static void guard_all(struct cli *cli, wend_agent_options *o)
+{
+    struct words guarded = {0};
+    struct arena *a = &cli->arena;
+
+    for (size_t i = 0; i < cli->tool_files_count; i++) {
+        const wend_manifest *m = cli->tool_files[i];
+
+        guard(&guarded, m->path, a);
+        guard_words(&guarded, m->commands[0]->argv, a);
+        guard_words(&guarded, m->commands[0]->verify, a);
+    }
+    guard(&guarded, cli->set.store, a);
+    guard(&guarded, cli->set.models, a);
+    o->guarded = guarded.items;
+    o->guarded_count = guarded.count;
+}
+
+/* ---- The working directory ----------------------------------------------- */
+
+static bool same_folder(const char *path)
+{
+    struct stat here, there;
+
+    return path && path[0] == '/' && !stat(".", &here) && !stat(path, &there) &&
+           here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
+bool workspace_is_home(void)
+{
+    const struct passwd *user;
+
+    return same_folder(getenv("HOME")) ||
+           ((user = getpwuid(geteuid())) && same_folder(user->pw_dir));
+}
+
+static bool is_builtin(wend_str name)
+{
+    const wend_tool_info *t;
+
+    for (size_t i = 0; (t = wend_builtin(i)); i++)
+        if (str_eq(t->name, name))
+            return !str_is(name, "shell") && !str_is(name, "exec");
+    return false;
+}
+
+static bool runs_programs(wend_agent *agent)
+{
+    const wend_tool_info *t;
+
+    for (size_t i = 0; (t = wend_agent_tool(agent, i)); i++)
+        if (!is_builtin(t->name))
+            return true;
+    return false;
+}
+
+static void workspace_look(const struct cli *cli, wend_agent *agent)
+{
+    if (!cli->set.quiet && cli->set.sandbox != 1 && runs_programs(agent) &&
+        workspace_is_home())
+        complain(0, "warning: the working directory is your home directory: "
+                    "despite the sandbox, programs can read keys and change "
+                    "startup files in it; work in a project directory");
+}
+
+/* ---- The agent ----------------------------------------------------------- */
+
+int agent_fill(struct cli *cli, wend_load_options *load, wend_agent_options *o)
 {
     const struct settings *set = &cli->set;
     int code = cli->tool_files ? EXIT_DONE : tools_load(cli);
@@ -142,32 +224,29 @@ int agent_fill(struct cli *cli, wend_load_options *load, wend_agent_options *o,
     load->plan = cli->plan;
     load->plan_trust =
         cli->plan ? cli->plan->sum : NULL; /* the user named it */
+    guard_all(cli, o);
     if (!code)
-        code = agent_approve(cli, o, asks, &load->allow_rest);
-    if (!code)
-        code = agent_guard(cli, o);
+        code = agent_approve(cli, o, &load->allow_rest);
     if (!code)
         code = read_schema(cli, &o->schema);
     return code ? code : tools_fill(cli, load);
 }
 
-int agent_make(struct cli *cli, wend_agent **agent, bool *asks)
+int agent_make(struct cli *cli)
 {
     wend_agent_options o;
     wend_load_options load = {.size = sizeof load,
                               .note = server_say,
                               .warn = server_warn,
                               .note_ctx = cli};
-    wend_error err = {0};
-    wend_status s;
-    int code = agent_fill(cli, &load, &o, asks);
+    int code = agent_fill(cli, &load, &o);
 
+    if (!code)
+        code = agent_report(
+            cli, wend_agent_load(cli->rt, NULL, &load, &cli->made, &cli->err));
     if (code)
         return code;
-    s = wend_agent_load(cli->rt, NULL, &load, agent, &err);
-    if (s != WEND_OK)
-        return agent_not_made(cli, s, &err);
     key_file_look(&cli->set);
-    workspace_look(cli, *agent);
+    workspace_look(cli, cli->made);
     return EXIT_DONE;
 }

@@ -26,30 +26,31 @@ static void put_text(struct buf *b, const char *key, const char *text)
     buf_char(b, '\n');
 }
 
+/* Entry i of a list on one line. */
+static void put_item(struct buf *b, const char *key, size_t i, size_t count,
+                     const char *text)
+{
+    if (!i)
+        put_key(b, key);
+    term_line(b, str_of(text), LINE_COLUMNS);
+    buf_cstr(b, i + 1 < count ? ", " : "\n");
+}
+
 static void put_words(struct buf *b, const char *key, const char *const *list,
                       size_t count)
 {
-    if (!list || !count)
-        return;
-    put_key(b, key);
-    for (size_t i = 0; i < count; i++) {
-        buf_cstr(b, i ? ", " : "");
-        term_line(b, str_of(list[i]), LINE_COLUMNS);
-    }
-    buf_char(b, '\n');
+    for (size_t i = 0; list && i < count; i++)
+        put_item(b, key, i, count, list[i]);
 }
 
 /* Nothing of it is left out, and its lines stay lines. */
 static void put_script(struct buf *b, wend_str text)
 {
-    while (text.len) {
-        const char *feed = memchr(text.ptr, '\n', text.len);
-        wend_str line = {text.ptr, feed ? (size_t)(feed - text.ptr) : text.len};
-        size_t taken = line.len + (feed != NULL);
+    wend_str line;
 
+    while (str_line(&text, &line)) {
         buf_cstr(b, "\n                | ");
         term_line(b, line, 2 * line.len + 1); /* no character is wider */
-        text = (wend_str){text.ptr + taken, text.len - taken};
     }
 }
 
@@ -133,28 +134,12 @@ static void put_programs(struct buf *b, const wend_manifest *m)
         put_programs(b, m->agents[i]);
 }
 
-static void put_agents(struct buf *b, const wend_manifest *m)
-{
-    if (m->agents_count)
-        put_key(b, "agents");
-    for (size_t i = 0; i < m->agents_count; i++) {
-        buf_cstr(b, i ? ", " : "");
-        term_line(b, str_of(m->agents[i]->path), LINE_COLUMNS);
-    }
-    if (m->agents_count)
-        buf_char(b, '\n');
-}
-
 static void put_cover(struct buf *b, const wend_manifest *m)
 {
-    if (m->files_count)
-        put_key(b, "covered");
-    for (size_t i = 0; i < m->files_count; i++) {
-        buf_cstr(b, i ? ", " : "");
-        term_line(b, str_of(m->files[i].name), LINE_COLUMNS);
-    }
-    if (m->files_count)
-        buf_char(b, '\n');
+    for (size_t i = 0; i < m->agents_count; i++)
+        put_item(b, "agents", i, m->agents_count, m->agents[i]->path);
+    for (size_t i = 0; i < m->files_count; i++)
+        put_item(b, "covered", i, m->files_count, m->files[i].name);
     for (size_t i = 0; i < m->gaps_count; i++) {
         put_key(b, "not covered");
         term_line(b, str_of(m->gaps[i].name), LINE_COLUMNS);
@@ -180,6 +165,5 @@ void agent_show(struct buf *out, const wend_manifest *m)
     put_words(out, "labels", o->label_rows, o->label_rows_count);
     put_words(out, "network", o->network, o->network_count);
     put_words(out, "skills", m->skills, m->skills_count);
-    put_agents(out, m);
     put_cover(out, m);
 }

@@ -78,11 +78,10 @@ int tools_check_rule(struct cli *cli, const char *rule,
                      const char *const *modes, int modes_count)
 {
     wend_str name = manifest_rule_tool(str_of(rule));
-    wend_error err = {0};
     struct names n;
 
-    if (manifest_rule_check(str_of(rule), &err) != WEND_OK)
-        return complain(EXIT_USAGE, "--approve: %s", err.message);
+    if (manifest_rule_check(str_of(rule), &cli->err) != WEND_OK)
+        return complain(EXIT_USAGE, "--approve: %s", cli->err.message);
     all_names(cli, &n);
     if (!name.len || str_index(name, n.list, n.count) >= 0 ||
         in_past(cli, name))
@@ -101,13 +100,10 @@ int tools_load(struct cli *cli)
     const wend_manifest_options o = {.size = sizeof o, .tool = true};
     const wend_manifest **list =
         arena_alloc(&cli->arena, (w->count + 1) * sizeof *list);
-    wend_error err = {0};
 
-    if (!list)
-        return complain(EXIT_FAILED, "out of memory");
     for (size_t i = 0; i < w->count; i++)
-        if (manifest_open(cli, w->items[i], &o, &list[i], &err) != WEND_OK)
-            return complain(EXIT_USAGE, "--tools: %s", err.message);
+        if (manifest_open(cli, w->items[i], &o, &list[i]) != WEND_OK)
+            return complain(EXIT_USAGE, "--tools: %s", cli->err.message);
     cli->tool_files = list;
     cli->tool_files_count = w->count;
     return EXIT_DONE;
@@ -124,8 +120,6 @@ int tools_fill(struct cli *cli, wend_load_options *o)
         arena_alloc(&cli->arena, (count + 1) * sizeof *commands);
     struct names n;
 
-    if (!commands)
-        return complain(EXIT_FAILED, "out of memory");
     for (size_t i = 0; i < count; i++)
         commands[i] = cli->tool_files[i]->commands[0];
     o->commands = commands;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "cli/term.h"
 #include "cli/trust.h"
 
 /* ---- Manifests ----------------------------------------------------------- */
@@ -24,14 +25,11 @@ struct manifest_node {
 
 wend_status manifest_open(struct cli *cli, const char *path,
                           const wend_manifest_options *o,
-                          const wend_manifest **out, wend_error *err)
+                          const wend_manifest **out)
 {
     struct manifest_node *n = arena_alloc(&cli->arena, sizeof *n);
-    wend_status s;
+    wend_status s = wend_manifest_open(path, o, &n->manifest, &cli->err);
 
-    if (!n)
-        return fail_nomem(err);
-    s = wend_manifest_open(path, o, &n->manifest, err);
     n->next = cli->manifests;
     cli->manifests = n;
     *out = n->manifest;
@@ -39,11 +37,11 @@ wend_status manifest_open(struct cli *cli, const char *path,
 }
 
 wend_status agent_open(struct cli *cli, const char *path, bool plain,
-                       const wend_manifest **out, wend_error *err)
+                       const wend_manifest **out)
 {
     const wend_manifest_options o = {.size = sizeof o, .regular = plain};
 
-    return manifest_open(cli, path, &o, out, err);
+    return manifest_open(cli, path, &o, out);
 }
 
 void manifests_free(struct cli *cli)
@@ -66,11 +64,10 @@ static void set_number(int64_t *at, int64_t n)
         *at = n;
 }
 
-static wend_status apply(struct cli *cli)
+static void apply(struct cli *cli)
 {
     const wend_agent_options *o = cli->agent->options;
     struct settings *set = &cli->set;
-    const char **fallbacks;
 
     set_text(&set->model, o->model);
     set_text(&set->base_url, o->base_url);
@@ -81,32 +78,26 @@ static wend_status apply(struct cli *cli)
     set_number(&set->budget_cost, o->limits.cost_nano);
     set_number(&set->parallel, o->limits.parallel);
     if (!o->fallbacks)
-        return WEND_OK;
-    fallbacks =
-        arena_alloc(&cli->arena, (o->fallbacks_count + 1) * sizeof *fallbacks);
-    if (!fallbacks)
-        return WEND_E_NOMEM;
-    memcpy(fallbacks, o->fallbacks, o->fallbacks_count * sizeof *fallbacks);
-    set->fallback = (struct words){fallbacks, o->fallbacks_count,
-                                   o->fallbacks_count, ORIGIN_AGENT};
-    return WEND_OK;
+        return;
+    set->fallback = (struct words){.origin = ORIGIN_AGENT};
+    for (size_t i = 0; i < o->fallbacks_count; i++)
+        words_add(&set->fallback, o->fallbacks[i], &cli->arena);
 }
 
 /* Uses a file that was opened. */
 static int take(struct cli *cli, const wend_manifest *m)
 {
-    wend_error err = {0};
-
-    if (wend_manifest_check(m, &err) != WEND_OK)
-        return complain(EXIT_USAGE, "%s", err.message);
+    if (wend_manifest_check(m, &cli->err) != WEND_OK)
+        return complain(EXIT_USAGE, "%s", cli->err.message);
     cli->agent = m;
-    return apply(cli) ? complain(EXIT_FAILED, "out of memory") : EXIT_DONE;
+    apply(cli);
+    return EXIT_DONE;
 }
 
 /* ---- ./wend.yaml --------------------------------------------------------- */
 
 wend_status agent_here(struct cli *cli, const wend_manifest **out,
-                       bool *trusted, wend_error *err)
+                       bool *trusted)
 {
     struct arena *a = &cli->arena;
     const char *real;
@@ -115,14 +106,14 @@ wend_status agent_here(struct cli *cli, const wend_manifest **out,
     *trusted = false;
     if (access(AGENT_FILE_DEFAULT, F_OK))
         return WEND_E_NOTFOUND;
-    s = agent_open(cli, AGENT_FILE_DEFAULT, true, out, err);
+    s = agent_open(cli, AGENT_FILE_DEFAULT, true, out);
     if (s)
         return s == WEND_E_NOTFOUND ? WEND_E_IO : s; /* one that it names */
     real = trust_real(AGENT_FILE_DEFAULT, a);
     if (!real)
-        return fail(err, WEND_E_IO, "%s: %s", AGENT_FILE_DEFAULT,
+        return fail(&cli->err, WEND_E_IO, "%s: %s", AGENT_FILE_DEFAULT,
                     strerror(errno));
-    return trust_has(real, (*out)->sum, a, trusted, err);
+    return trust_has(real, (*out)->sum, a, trusted, &cli->err);
 }
 
 bool says_yes(wend_str question)
@@ -159,8 +150,7 @@ static void put_changes(struct cli *cli, struct buf *b, const wend_manifest *m)
 
 static bool ask(struct cli *cli, const wend_manifest *m)
 {
-    struct buf b = {.mem = cli->arena.mem}, changes = b;
-    bool yes;
+    struct buf b = {.mem = &cli_mem}, changes = b;
 
     put_changes(cli, &changes, m);
     buf_cstr(&b, "This folder has a " AGENT_FILE_DEFAULT
@@ -169,15 +159,12 @@ static bool ask(struct cli *cli, const wend_manifest *m)
     if (changes.len)
         buf_fmt(&b, "changed since it was accepted: %s\n", changes.ptr);
     buf_cstr(&b, "use it, now and as long as it stays as it is? [y]es [n]o ");
-    yes = !b.failed && !changes.failed && says_yes(buf_view(&b));
-    buf_free(&b);
-    buf_free(&changes);
-    return yes;
+    return says_yes(buf_view(&b));
 }
 
 static void say_ignored(struct cli *cli, const wend_manifest *m)
 {
-    struct buf changes = {.mem = cli->arena.mem};
+    struct buf changes = {.mem = &cli_mem};
 
     put_changes(cli, &changes, m);
     if (changes.len)
@@ -190,38 +177,34 @@ static void say_ignored(struct cli *cli, const wend_manifest *m)
         complain(0, AGENT_FILE_DEFAULT
                  " is ignored: it was not accepted yet, or was changed; look "
                  "at it, then 'wend trust " AGENT_FILE_DEFAULT "'");
-    buf_free(&changes);
 }
 
 static int accept_here(struct cli *cli, const wend_manifest *m)
 {
     const char *real = trust_real(AGENT_FILE_DEFAULT, &cli->arena);
-    wend_error err = {0};
 
     if (!real)
         return complain(EXIT_USAGE, "%s: %s", AGENT_FILE_DEFAULT,
                         strerror(errno));
-    if (trust_add(real, m, &cli->arena, &err) != WEND_OK)
-        complain(0, "%s; so it will be asked again", err.message);
+    if (trust_add(real, m, &cli->arena, &cli->err) != WEND_OK)
+        complain(0, "%s; so it will be asked again", cli->err.message);
     return take(cli, m);
 }
 
 static int use_here(struct cli *cli, const struct settings *options)
 {
-    bool terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
     const wend_manifest *m = NULL;
-    wend_error err = {0};
     bool trusted;
-    wend_status s = agent_here(cli, &m, &trusted, &err);
+    wend_status s = agent_here(cli, &m, &trusted);
 
     if (s == WEND_E_NOTFOUND)
         return EXIT_DONE;
     if (!s && trusted)
         return take(cli, m);
-    if (!s && terminal && ask(cli, m))
+    if (!s && term_asks() && ask(cli, m))
         return accept_here(cli, m);
     if (s && !options->quiet)
-        complain(0, AGENT_FILE_DEFAULT " is ignored: %s", err.message);
+        complain(0, AGENT_FILE_DEFAULT " is ignored: %s", cli->err.message);
     else if (!options->quiet)
         say_ignored(cli, m);
     return EXIT_DONE;
@@ -232,7 +215,6 @@ static int use_here(struct cli *cli, const struct settings *options)
 int agent_use(struct cli *cli, const struct settings *options)
 {
     const wend_manifest *m = NULL;
-    wend_error err = {0};
     const char *path;
     int code;
 
@@ -241,7 +223,7 @@ int agent_use(struct cli *cli, const struct settings *options)
     code = agent_find(cli, options->agent, &path);
     if (code || !path)
         return code;
-    if (agent_open(cli, path, false, &m, &err) != WEND_OK)
-        return complain(EXIT_USAGE, "%s", err.message);
+    if (agent_open(cli, path, false, &m) != WEND_OK)
+        return complain(EXIT_USAGE, "%s", cli->err.message);
     return take(cli, m);
 }

@@ -30,22 +30,21 @@ static const char *const *split(const char *text, struct arena *a,
 {
     /* each word has a byte of its own, and one that ends it */
     const char **list = arena_alloc(a, (strlen(text) / 2 + 2) * sizeof *list);
-    struct buf word = {.mem = a->mem};
     size_t n = 0;
 
-    for (text += strspn(text, " \t\n"); list && *text;
-         text += strspn(text, " \t\n")) {
-        buf_clear(&word);
+    for (text += strspn(text, " \t\n"); *text; text += strspn(text, " \t\n")) {
+        struct buf word = {.mem = a->mem};
+
+        buf_cstr(&word, "");
         text = put_word(&word, text);
         if (!text) {
             buf_cstr(why, "a quote is left open");
-            list = NULL;
-            break;
+            return NULL;
         }
-        list[n++] = arena_str(a, buf_view(&word)).ptr;
-        a->failed |= word.failed; /* buf_clear forgets it */
+        list[n++] = word.ptr;
     }
-    buf_free(&word);
+    if (!n)
+        buf_cstr(why, "the command is empty");
     return list;
 }
 
@@ -64,12 +63,10 @@ static bool parse(const char *text, struct arena *a, wend_mcp_options *out,
     if (!strncmp(equals + 1, "http://", 7) ||
         !strncmp(equals + 1, "https://", 8)) {
         out->url = equals + 1;
-        return !a->failed;
+        return true;
     }
     out->command = split(equals + 1, a, why);
-    if (out->command && !out->command[0] && !why->len)
-        buf_cstr(why, "the command is empty");
-    return out->command && out->command[0] && !a->failed;
+    return !why->len;
 }
 
 /* ---- Servers ------------------------------------------------------------- */
@@ -90,18 +87,15 @@ void server_warn(void *ctx, const char *text)
 
 static int read_option(struct cli *cli, const char *text, wend_mcp_options *o)
 {
-    struct buf why = {.mem = cli->arena.mem};
-    int code = EXIT_DONE;
+    struct buf why = {.mem = &cli_mem};
 
     *o = (wend_mcp_options){.size = sizeof *o,
                             .note = server_say,
                             .note_ctx = cli,
                             .sandbox_off = cli->set.sandbox == 1};
-    if (!parse(text, &cli->arena, o, &why))
-        code = usage_error(cli, "--mcp '%s': %s", text,
-                           why.len ? why.ptr : "out of memory");
-    buf_free(&why);
-    return code;
+    return parse(text, &cli->arena, o, &why)
+               ? EXIT_DONE
+               : usage_error(cli, "--mcp '%s': %s", text, why.ptr);
 }
 
 /* all: the options; list: pointers to them, as the library takes them. */
@@ -117,8 +111,6 @@ static int read_options(struct cli *cli, wend_mcp_options **all,
     *count = w->count;
     *list = each;
     *all = arena_alloc(&cli->arena, room * sizeof **all);
-    if (!*all || !each)
-        return complain(EXIT_FAILED, "out of memory");
     for (size_t i = 0; !code && i < w->count; i++) {
         each[i] = &(*all)[i];
         code = read_option(cli, w->items[i], &(*all)[i]);
@@ -137,13 +129,14 @@ int servers_given(struct cli *cli, const wend_mcp_options *const **list,
 /* The outcome of one server. */
 static int judge(struct cli *cli, const wend_error *err)
 {
-    wend_status s = err->status;
+    int code;
 
-    if (s == WEND_E_STALE) { /* listed all the same */
-        cli->servers_code = give_up(cli, s, err);
-        return EXIT_DONE;
-    }
-    return s == WEND_OK ? EXIT_DONE : give_up(cli, s, err);
+    cli->err = *err;
+    code = report(cli, err->status);
+    if (err->status != WEND_E_STALE)
+        return code;
+    cli->servers_code = code; /* listed all the same */
+    return EXIT_DONE;
 }
 
 int servers_look(struct cli *cli, wend_agent *agent)
@@ -161,7 +154,7 @@ int servers_look(struct cli *cli, wend_agent *agent)
         all[i].look = true;
     }
     errs = arena_alloc(&cli->arena, (count + 1) * sizeof *errs);
-    if (!errs || wend_agent_add_mcps(agent, list, count, errs) == WEND_E_NOMEM)
+    if (wend_agent_add_mcps(agent, list, count, errs) == WEND_E_NOMEM)
         return complain(EXIT_FAILED, "out of memory");
     for (size_t i = 0; !code && i < count; i++)
         code = judge(cli, &errs[i]);

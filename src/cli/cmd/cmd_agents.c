@@ -49,8 +49,6 @@ static void put_member(struct buf *b, const char *key, const char *value)
     if (value)
         utf8_repair(&clean, str_of(value));
     json_add_nullable(b, key, value ? buf_view(&clean) : STR_NONE);
-    b->failed |= clean.failed;
-    buf_free(&clean);
 }
 
 static void put_json(struct buf *b, const struct cli *cli, const struct row *r)
@@ -115,73 +113,57 @@ static void put(struct buf *b, const struct cli *cli, const struct row *r)
     }
     put_json(&raw, cli, r);
     term_json(b, buf_view(&raw)); /* ./wend.yaml may be untrusted */
-    b->failed |= raw.failed;
-    buf_free(&raw);
 }
 
 /* ---- The command --------------------------------------------------------- */
 
-/* Fills a row from the result of loading a file. */
-static void put_file(struct buf *b, const struct cli *cli, const char *path,
-                     const wend_manifest *m, bool trusted, wend_status s,
-                     wend_error *err)
+/* Fills a row from the result of loading a file, `s` and cli->err. */
+static void put_file(struct buf *b, struct cli *cli, const char *path,
+                     const wend_manifest *m, bool trusted, wend_status s)
 {
     struct row r = {.name = path, .path = path, .trusted = trusted};
 
     if (s == WEND_OK)
-        s = wend_manifest_check(m, err);
+        s = wend_manifest_check(m, &cli->err);
     if (m) {
         r.name = m->name;
         r.file = m;
         r.model = m->options->model ? m->options->model : cli->set.model;
     }
     if (s != WEND_OK)
-        r.error = err->message;
+        r.error = cli->err.message;
     put(b, cli, &r);
 }
 
 static void put_here(struct buf *b, struct cli *cli)
 {
     const wend_manifest *m = NULL;
-    wend_error err = {0};
     bool trusted;
-    wend_status s = agent_here(cli, &m, &trusted, &err);
+    wend_status s = agent_here(cli, &m, &trusted);
 
     if (s != WEND_E_NOTFOUND)
-        put_file(b, cli, AGENT_FILE_DEFAULT, m, trusted, s, &err);
-}
-
-static wend_status put_folder(struct buf *b, struct cli *cli, wend_error *err)
-{
-    const char **paths;
-    size_t count;
-    wend_status s = agents_list(&cli->arena, &paths, &count, err);
-
-    for (size_t i = 0; !s && i < count; i++) {
-        const wend_manifest *m = NULL;
-        wend_error why = {0};
-        wend_status loaded = agent_open(cli, paths[i], true, &m, &why);
-
-        put_file(b, cli, paths[i], m, true, loaded, &why);
-    }
-    return s;
+        put_file(b, cli, AGENT_FILE_DEFAULT, m, trusted, s);
 }
 
 static int run(struct cli *cli)
 {
-    struct buf b = {.mem = cli->arena.mem};
-    struct row own = {.name = AGENT_BUILTIN, .trusted = true};
-    wend_error err = {0};
+    struct buf b = {.mem = &cli_mem};
+    const struct row own = {
+        .name = AGENT_BUILTIN, .model = cli->set.model, .trusted = true};
+    const char **paths;
+    size_t count;
     wend_status s;
-    int code;
 
-    own.model = cli->set.model;
     put(&b, cli, &own);
     put_here(&b, cli);
-    s = put_folder(&b, cli, &err);
-    code = s == WEND_OK ? print_buf(&b) : give_up(cli, s, &err);
-    buf_free(&b);
-    return code;
+    s = agents_list(cli, &paths, &count);
+    for (size_t i = 0; !s && i < count; i++) {
+        const wend_manifest *m = NULL;
+        wend_status loaded = agent_open(cli, paths[i], true, &m);
+
+        put_file(&b, cli, paths[i], m, true, loaded);
+    }
+    return s == WEND_OK ? print_buf(&b) : report(cli, s);
 }
 
 const struct command command_agents = {

@@ -2,13 +2,13 @@
  * cmd_diff.c - wend diff: the first difference between two runs, and a
  * summary.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/utf8.h"
 #include "cli/cmd/cmd.h"
-#include "cli/file_out.h"
 #include "cli/rows.h"
 #include "cli/term.h"
 #include "cli/view/diff.h"
@@ -73,8 +73,6 @@ static void expect_again(struct differ *d, struct side *s, wend_event_type type,
 {
     struct diff_again *a = arena_alloc(&d->cli->arena, sizeof *a);
 
-    if (!a)
-        return; /* the arena records the failure */
     a->type = type;
     a->id = arena_str(&d->cli->arena, id);
     a->next = s->again;
@@ -121,23 +119,19 @@ static bool passes_over(struct differ *d, struct side *s)
 
 static int open_side(struct differ *d, struct side *s, const char *name)
 {
-    wend_replay_options o = {.size = sizeof o};
-    wend_error err = {0};
-    wend_status status;
+    wend_replay_options o = {.size = sizeof o,
+                             .filter.types = types_of(d->cli->set.exact)};
     int code = find_run(d->cli, name, &s->found);
 
-    if (code != EXIT_DONE)
-        return code;
-    o.filter.types = types_of(d->cli->set.exact);
-    s->arena.mem = d->cli->arena.mem;
-    status = wend_store_replay(d->cli->rt, s->found.id, &o, &s->run, &err);
-    return status == WEND_OK ? EXIT_DONE : give_up(d->cli, status, &err);
+    s->arena.mem = &cli_mem;
+    return code ? code
+                : report(d->cli, wend_store_replay(d->cli->rt, s->found.id, &o,
+                                                   &s->run, &d->cli->err));
 }
 
 static void close_side(struct side *s)
 {
     wend_string_free(s->line);
-    arena_free(&s->arena);
     wend_run_free(s->run);
 }
 
@@ -150,8 +144,6 @@ static int step(struct differ *d, struct side *s)
     do
         status = wend_run_next(s->run, &s->ev);
     while (status == WEND_OK && passes_over(d, s));
-    if (d->cli->arena.failed)
-        return complain(EXIT_FAILED, "out of memory");
     wend_string_free(s->line);
     s->line = NULL;
     s->json = NULL;
@@ -160,8 +152,10 @@ static int step(struct differ *d, struct side *s)
         s->ev = NULL;
         return EXIT_DONE;
     }
-    if (status != WEND_OK)
-        return give_up(d->cli, status, wend_run_error(s->run));
+    if (status != WEND_OK) {
+        d->cli->err = *wend_run_error(s->run);
+        return report(d->cli, status);
+    }
     s->counts[s->ev->type]++;
     if (s->ev->type == WEND_RUN_END) {
         s->outcome = s->ev->u.run_end.outcome;
@@ -172,7 +166,8 @@ static int step(struct differ *d, struct side *s)
     if (wend_event_to_json(s->ev, &s->line, &len) != WEND_OK)
         return complain(EXIT_FAILED, "out of memory");
     s->json = json_parse_own((wend_str){s->line, len}, &s->arena, NULL);
-    return s->json ? EXIT_DONE : complain(EXIT_FAILED, "out of memory");
+    assert(s->json); /* our own */
+    return EXIT_DONE;
 }
 
 /* ---- What differs -------------------------------------------------------- */
@@ -210,8 +205,6 @@ static void put_value(struct buf *b, const struct json *j,
         json_put(&text, j);
     }
     term_line(b, buf_view(&text), VALUE_COLUMNS);
-    b->failed |= text.failed;
-    buf_free(&text);
 }
 
 static void put_place(struct buf *b, const struct side *s)
@@ -316,9 +309,8 @@ static void write_side(struct buf *b, const char *name, const struct side *s)
 
 static int print(struct differ *d)
 {
-    struct buf out = {.mem = d->cli->arena.mem};
+    struct buf out = {.mem = &cli_mem};
     bool json = d->cli->set.json;
-    int code;
 
     if (json) {
         json_open(&out, NULL, '{');
@@ -335,10 +327,7 @@ static int print(struct differ *d)
     } else {
         buf_fmt(&out, "no difference in %lld events\n", (long long)d->same);
     }
-    out.failed |= d->what.failed;
-    code = print_safe(d->cli, &out, json ? term_json : NULL);
-    buf_free(&out);
-    return code;
+    return print_safe(d->cli, &out, json ? term_json : NULL);
 }
 
 /* ---- The command --------------------------------------------------------- */
@@ -348,20 +337,18 @@ static int compare(struct differ *d)
     struct side *a = &d->sides[0], *b = &d->sides[1];
     int code = EXIT_DONE;
 
-    while (code == EXIT_DONE) {
+    while (!code) {
         code = step(d, a);
-        if (code == EXIT_DONE)
+        if (!code)
             code = step(d, b);
-        if (code != EXIT_DONE || (!a->ev && !b->ev))
+        if (code || (!a->ev && !b->ev))
             break;
         if (d->any)
             continue;
         d->any = !a->ev || !b->ev || a->ev->type != b->ev->type ||
                  !diff_same(&d->diff, a->json, b->json);
         d->same += !d->any;
-        if (d->diff.failed)
-            code = complain(EXIT_FAILED, "out of memory");
-        else if (d->any)
+        if (d->any)
             (d->cli->set.json ? write_difference : say_difference)(d);
     }
     return code;
@@ -369,25 +356,22 @@ static int compare(struct differ *d)
 
 static int run(struct cli *cli)
 {
-    struct differ d = {.cli = cli, .what = {.mem = cli->arena.mem}};
-    int code;
+    struct differ d = {.cli = cli,
+                       .diff = {.exact = cli->set.exact,
+                                .arena.mem = &cli_mem,
+                                .path.mem = &cli_mem},
+                       .what.mem = &cli_mem};
+    int code = open_runtime(cli);
 
-    code = open_runtime(cli);
-    if (code != EXIT_DONE)
-        return code;
-    diff_init(&d.diff, cli->arena.mem);
-    d.diff.exact = cli->set.exact;
-    for (int i = 0; code == EXIT_DONE && i < 2; i++)
+    for (int i = 0; !code && i < 2; i++)
         code = open_side(&d, &d.sides[i], cli->args[i]);
-    if (code == EXIT_DONE)
+    if (!code)
         code = compare(&d);
-    if (code == EXIT_DONE && !cli->set.quiet)
+    if (!code && !cli->set.quiet)
         code = print(&d);
     for (int i = 0; i < 2; i++)
         close_side(&d.sides[i]);
-    diff_free(&d.diff);
-    buf_free(&d.what);
-    return code == EXIT_DONE && d.any ? EXIT_FAILED : code;
+    return !code && d.any ? EXIT_FAILED : code;
 }
 
 const struct command command_diff = {

@@ -17,11 +17,11 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "cli/agent/agent.h"
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
 #include "cli/config.h"
 #include "cli/term.h"
-#include "cli/workspace.h"
 #include "super/cgroup_base.h"
 
 /* Constants and structs that older headers lack. */
@@ -70,6 +70,18 @@ static void found(struct finding *f, enum mark mark, const char *fix)
     f->fix = fix;
 }
 
+/* What works, or what does not, errno and the fix. */
+static void judge(struct finding *f, bool ok, const char *good, const char *bad,
+                  enum mark mark, const char *fix)
+{
+    if (ok) {
+        buf_cstr(&f->what, good);
+        return;
+    }
+    buf_fmt(&f->what, "%s: %s", bad, strerror(errno));
+    found(f, mark, fix);
+}
+
 /* ---- The checks ---------------------------------------------------------- */
 
 static void check_version(struct finding *f)
@@ -80,7 +92,7 @@ static void check_version(struct finding *f)
 static void check_config(struct finding *f)
 {
     struct settings read = {0};
-    wend_error err = {0};
+    struct cli *cli = f->cli;
     bool named;
 
     if (!config_path(&f->what, &named)) {
@@ -92,10 +104,10 @@ static void check_config(struct finding *f)
         buf_cstr(&f->what, " (not found; it is optional)");
         return;
     }
-    if (config_load(&read, &f->cli->arena, &err) == WEND_OK)
+    if (config_load(&read, &cli->arena, &cli->err) == WEND_OK)
         return;
     buf_clear(&f->what);
-    buf_cstr(&f->what, err.message);
+    buf_cstr(&f->what, cli->err.message);
     found(f, MARK_FAIL, "fix that line, or remove the file");
 }
 
@@ -104,18 +116,18 @@ static void check_model(struct finding *f)
     wend_agent_options o = {.size = sizeof o, .model = f->cli->set.model};
     wend_runtime *rt = NULL;
     wend_agent *agent = NULL;
-    wend_error err = {0};
+    wend_error *err = &f->cli->err;
 
     if (!o.model) {
         buf_cstr(&f->what, "not set");
         found(f, MARK_NOTE, "use -m, or set WEND_MODEL");
         return;
     }
-    if (wend_runtime_new(NULL, &rt, &err) == WEND_OK &&
-        wend_agent_new(rt, &o, &agent, &err) == WEND_OK) {
+    if (wend_runtime_new(NULL, &rt, err) == WEND_OK &&
+        wend_agent_new(rt, &o, &agent, err) == WEND_OK) {
         buf_cstr(&f->what, o.model);
     } else {
-        buf_cstr(&f->what, err.message);
+        buf_cstr(&f->what, err->message);
         found(f, MARK_FAIL, "use another model, or fix its script");
     }
     wend_agent_free(agent);
@@ -126,13 +138,12 @@ static void check_model(struct finding *f)
  * is durable: write-ahead log, synchronous=FULL. */
 static void check_store(struct finding *f)
 {
-    wend_error err = {0};
-    wend_status s = wend_store_open(f->cli->set.store, &f->cli->store, &err);
+    struct cli *cli = f->cli;
 
-    if (s != WEND_OK) {
-        buf_cstr(&f->what, err.message);
+    if (wend_store_open(cli->set.store, &cli->store, &cli->err) != WEND_OK) {
+        buf_cstr(&f->what, cli->err.message);
         found(f, MARK_FAIL, "repair it, or choose another with --store");
-    } else if (store_file(f->cli, &f->what)) {
+    } else if (store_file(cli, &f->what)) {
         buf_cstr(&f->what, ": opens; commits are durable");
     } else {
         buf_cstr(&f->what, "in memory: lost when the command exits");
@@ -155,7 +166,6 @@ static void check_mode(struct finding *f)
         buf_fmt(&f->what, "%s: only the owner can read it (mode %o)", path.ptr,
                 st.st_mode & 0777);
     }
-    buf_free(&path);
 }
 
 static void check_openat2(struct finding *f)
@@ -165,15 +175,12 @@ static void check_openat2(struct finding *f)
     } how = {O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, RESOLVE_BENEATH_FLAG};
     long fd = syscall(SYS_openat2, AT_FDCWD, ".", &how, sizeof how);
 
-    if (fd >= 0) {
-        close((int)fd);
-        buf_cstr(&f->what, "paths are confined to the working directory");
-        return;
-    }
-    buf_fmt(&f->what, "openat2: %s", strerror(errno));
-    found(f, MARK_FAIL,
+    judge(f, fd >= 0, "paths are confined to the working directory", "openat2",
+          MARK_FAIL,
           "file tools do not work; use Linux 5.6 or newer, and allow openat2 "
           "in the container's seccomp filter");
+    if (fd >= 0)
+        close((int)fd);
 }
 
 #define NO_SANDBOX "; until then tools that run programs need --sandbox off"
@@ -201,12 +208,9 @@ static void check_seccomp(struct finding *f)
 {
     uint32_t action = SECCOMP_RET_USER_NOTIF;
 
-    if (!syscall(SYS_seccomp, SECCOMP_ACTION_AVAIL, 0, &action)) {
-        buf_cstr(&f->what, "filters with user notification work");
-        return;
-    }
-    buf_fmt(&f->what, "no filters with user notification: %s", strerror(errno));
-    found(f, MARK_NOTE,
+    judge(f, !syscall(SYS_seccomp, SECCOMP_ACTION_AVAIL, 0, &action),
+          "filters with user notification work",
+          "no filters with user notification", MARK_NOTE,
           "use Linux 5.5 or newer with CONFIG_SECCOMP_FILTER" NO_SANDBOX);
 }
 
@@ -219,15 +223,10 @@ static void check_memfd(struct finding *f)
     if (fd < 0 && errno == EINVAL) /* before Linux 6.3 */
         fd = memfd_create("wend-doctor", MFD_CLOEXEC);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (fd >= 0 && !access(path, X_OK)) {
-        buf_cstr(&f->what, "programs can run from memory");
-    } else {
-        buf_fmt(&f->what, "programs cannot run from memory: %s",
-                strerror(errno));
-        found(f, MARK_NOTE,
-              "tools that run programs do not work; set vm.memfd_noexec=0, and "
-              "mount /proc");
-    }
+    judge(f, fd >= 0 && !access(path, X_OK), "programs can run from memory",
+          "programs cannot run from memory", MARK_NOTE,
+          "tools that run programs do not work; set vm.memfd_noexec=0, and "
+          "mount /proc");
     if (fd >= 0)
         close(fd);
 }
@@ -236,15 +235,11 @@ static void check_pidfd(struct finding *f)
 {
     long fd = syscall(SYS_pidfd_open, getpid(), 0);
 
-    if (fd >= 0) {
-        close((int)fd);
-        buf_cstr(&f->what, "pidfd works");
-        return;
-    }
-    buf_fmt(&f->what, "pidfd_open: %s", strerror(errno));
-    found(f, MARK_NOTE,
+    judge(f, fd >= 0, "pidfd works", "pidfd_open", MARK_NOTE,
           "tools that run programs do not work; use Linux 5.3 or newer, and "
           "allow pidfd_open in the container's seccomp filter");
+    if (fd >= 0)
+        close((int)fd);
 }
 
 /* As the supervisor does it (super/mounts.c), in a process of its own. */
@@ -346,15 +341,13 @@ static void check_clock(struct finding *f)
 
 static void check_terminal(struct finding *f)
 {
-    bool asks = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
-
     if (isatty(STDOUT_FILENO))
         buf_fmt(&f->what, "%zu columns%s", term_width(STDOUT_FILENO),
                 term_colour(STDOUT_FILENO) ? ", with colour" : "");
     else
         buf_cstr(&f->what, "standard output is not a terminal");
-    buf_cstr(&f->what, asks ? "; calls can be approved here"
-                            : "; calls cannot be approved here");
+    buf_cstr(&f->what, term_asks() ? "; calls can be approved here"
+                                   : "; calls cannot be approved here");
 }
 
 static const struct {
@@ -385,7 +378,6 @@ static void put_json(struct buf *out, const char *name, const struct finding *f)
     json_add_str(out, "what", buf_view(&clean));
     json_add_nullable(out, "fix", str_of(f->fix));
     buf_cstr(out, "}\n");
-    buf_free(&clean);
 }
 
 static void put_line(struct buf *out, const char *name, const struct finding *f)
@@ -399,7 +391,7 @@ static void put_line(struct buf *out, const char *name, const struct finding *f)
 
 static int run(struct cli *cli)
 {
-    struct buf out = {.mem = cli->arena.mem};
+    struct buf out = {.mem = &cli_mem};
     struct settings read = {0};
     int code, failed = 0;
 
@@ -411,21 +403,14 @@ static int run(struct cli *cli)
             cli->set.store = read.store;
     }
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
-        struct finding f = {.cli = cli, .what = {.mem = cli->arena.mem}};
+        struct finding f = {.cli = cli, .what = {.mem = &cli_mem}};
 
         checks[i].fn(&f);
         failed += f.mark == MARK_FAIL;
-        if (cli->set.json)
-            put_json(&out, checks[i].name, &f);
-        else
-            put_line(&out, checks[i].name, &f);
-        buf_free(&f.what);
+        (cli->set.json ? put_json : put_line)(&out, checks[i].name, &f);
     }
     code = print_buf(&out);
-    buf_free(&out);
-    if (code == EXIT_DONE && failed)
-        code = EXIT_FAILED;
-    return code;
+    return !code && failed ? EXIT_FAILED : code;
 }
 
 const struct command command_doctor = {

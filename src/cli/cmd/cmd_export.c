@@ -4,7 +4,6 @@
 
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
-#include "cli/file_out.h"
 
 static const struct opt opts[] = {
     ROW_OUTPUT,
@@ -17,17 +16,17 @@ static int run(struct cli *cli)
     const char *path = cli->set.output ? cli->set.output : "-";
     struct file_out file;
     struct found found;
-    wend_error err = {0};
     wend_status s;
     int code = find_arg(cli, open_store, &found);
 
-    if (code == EXIT_DONE)
+    if (!code)
         code = file_out_open(&file, path);
-    if (code != EXIT_DONE)
+    if (code)
         return code;
-    s = wend_store_export(cli->store, found.id, 0, file_out_write, &file, &err);
-    if (s != WEND_OK && s != WEND_E_IO) /* already reported */
-        code = give_up(cli, s, &err);
+    s = wend_store_export(cli->store, found.id, 0, file_out_write, &file,
+                          &cli->err);
+    if (s != WEND_E_IO) /* already reported */
+        code = report(cli, s);
     return file_out_close(&file, code);
 }
 
@@ -35,12 +34,11 @@ const struct command command_export = {
     .name = "export",
     .args = "[OPTIONS] RUN",
     .summary = "write a run to a file for 'wend import'",
-    .more = RUN_IS ". Runs that it started are\n"
-                   "included. The file is JSON lines, see wend-store(5); files "
-                   "of several runs can\n"
-                   "be concatenated. It contains everything the runs read and "
-                   "wrote: protect it like\n"
-                   "the store.\n",
+    .more = "Runs that it started are included. The file is JSON lines, see "
+            "wend-store(5);\n"
+            "files of several runs can be concatenated. It contains everything "
+            "the runs read\n"
+            "and wrote: protect it like the store.\n",
     TAKES_A_RUN,
     .opts = opts,
     .only_reads = true,

@@ -8,7 +8,6 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "cli/agent/agent.h"
-#include "cli/authority.h"
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
 #include "cli/stream.h"
@@ -39,7 +38,7 @@ static int fill_results(struct cli *cli, wend_fork_options *o)
     wend_fork_result *list =
         arena_alloc(&cli->arena, (w->count + 1) * sizeof *list);
 
-    for (size_t i = 0; list && i < w->count; i++) {
+    for (size_t i = 0; i < w->count; i++) {
         const char *equals = strchr(w->items[i], '=');
         wend_str call = {w->items[i],
                          equals ? (size_t)(equals - w->items[i]) : 0};
@@ -52,31 +51,31 @@ static int fill_results(struct cli *cli, wend_fork_options *o)
     }
     o->results = list;
     o->results_count = w->count;
-    return cli->arena.failed ? complain(EXIT_FAILED, "out of memory")
-                             : EXIT_DONE;
+    return EXIT_DONE;
 }
 
 /* The arguments after RUN. */
 static int fill_say(struct cli *cli, wend_fork_options *o)
 {
-    struct buf b = {.mem = cli->arena.mem};
+    struct buf b = {.mem = &cli_mem};
 
     if (cli->args_count < 2)
         return EXIT_DONE;
     put_args(cli, 1, &b);
-    o->say = buf_keep(&b, &cli->arena);
-    if (!o->say.ptr)
-        return complain(EXIT_FAILED, "out of memory");
+    o->say = buf_view(&b);
     return o->say.len ? EXIT_DONE : usage_error(cli, "the message is empty");
 }
 
 /* ---- Making it ----------------------------------------------------------- */
 
-static int print_made(const struct cli *cli, const char *id, const char *fork)
+static int make(struct cli *cli, const char *id, const wend_fork_options *o)
 {
-    struct buf b = {.mem = cli->arena.mem};
-    int code;
+    struct buf b = {.mem = &cli_mem};
+    char fork[37];
+    int code = report(cli, wend_store_fork(cli->store, id, o, fork, &cli->err));
 
+    if (code)
+        return code;
     if (cli->set.json) {
         json_open(&b, NULL, '{');
         json_add_str(&b, "run", str_of(fork));
@@ -84,40 +83,24 @@ static int print_made(const struct cli *cli, const char *id, const char *fork)
         buf_cstr(&b, "}\n");
     } else
         buf_fmt(&b, "%s\n", fork);
-    code = print_buf(&b);
-    buf_free(&b);
-    return code;
+    return print_buf(&b);
 }
 
-static int make(struct cli *cli, const char *id, const wend_fork_options *o)
-{
-    char fork[37];
-    wend_error err = {0};
-    wend_status s = wend_store_fork(cli->store, id, o, fork, &err);
-
-    return s == WEND_OK ? print_made(cli, id, fork) : give_up(cli, s, &err);
-}
-
-static int go(struct cli *cli, const char *id, const wend_fork_options *o,
-              const struct again *how, struct view *view)
+static int go(struct stream *st, const char *id, const wend_fork_options *o,
+              const struct again *how)
 {
     wend_run_options ro = {.size = sizeof ro, .trust_log = how->trust_log};
-    struct stream st = {.cli = cli, .view = view, .live = true, .asks = true};
-    wend_error err = {0};
-    int code = how->view ? stream_past(&st, id, o->at) : EXIT_DONE;
-    wend_status s;
+    struct cli *cli = st->cli;
+    int code = how->view ? stream_past(st, id, o->at) : EXIT_DONE;
 
+    if (!code)
+        code = report(cli,
+                      wend_run_fork(o->agent, id, o, &ro, &st->run, &cli->err));
     if (code)
         return code;
-    s = wend_run_fork(o->agent, id, o, &ro, &st.run, &err);
-    view->live = true;
-    if (s != WEND_OK)
-        return give_up(cli, s, &err);
     if (!cli->set.quiet)
-        complain(0, "run %s is a fork of %s", wend_run_id(st.run), id);
-    code = stream_go(&st);
-    wend_run_free(st.run);
-    return code;
+        complain(0, "run %s is a fork of %s", wend_run_id(st->run), id);
+    return stream_go(st);
 }
 
 static int fork_it(struct cli *cli, const struct found *found,
@@ -126,23 +109,21 @@ static int fork_it(struct cli *cli, const struct found *found,
     struct again how = {.at = o->at,
                         .take = authority_given(&cli->given),
                         .imported = found->imported};
+    struct stream st = {.cli = cli, .live = true, .asks = true};
     const char *id = found->id;
-    struct view view;
     int code;
 
     if (cli->set.no_run && !how.take)
         return make(cli, id, o); /* a fork without a run needs no agent */
-    if (!view_open(&view, &cli->set, view_look(&cli->set)))
-        return EXIT_USAGE;
-    how.view = &view;
-    code = again_agent(cli, id, &how, &o->agent);
+    how.view = &st.view;
+    code = stream_open(&st);
+    if (!code)
+        code = again_agent(cli, id, &how);
+    o->agent = cli->made;
     o->take = how.take;
-    if (!code && cli->set.no_run)
-        code = make(cli, id, o);
-    else if (!code)
-        code = go(cli, id, o, &how, &view);
-    wend_agent_free(o->agent);
-    view_free(&view);
+    if (!code)
+        code = cli->set.no_run ? make(cli, id, o) : go(&st, id, o, &how);
+    stream_close(&st);
     return code;
 }
 
@@ -168,14 +149,15 @@ const struct command command_fork = {
     .name = "fork",
     .args = "[OPTIONS] RUN [MESSAGE]",
     .summary = "start a new run that shares the history of another",
-    .more = RUN_IS
-    ". It does not change and may be\n"
-    "active. MESSAGE is the next user message. CALL is a call or an action "
-    "that is\n"
-    "open at SEQ; without --at the fork starts just before its end. Settings "
-    "default\n"
-    "to those of RUN. If RUN was imported, only its history is used: give the\n"
-    "settings as for 'wend run'. The exit status is that of the new run.\n",
+    .more = "RUN does not change and may be active. MESSAGE is the next user "
+            "message. CALL is\n"
+            "a call or an action that is open at SEQ; without --at the fork "
+            "starts just\n"
+            "before its end. Settings default to those of RUN. If RUN was "
+            "imported, only its\n"
+            "history is used: give the settings as for 'wend run'. The exit "
+            "status is that of\n"
+            "the new run.\n",
     .args_min = 1,
     .args_max = ARGS_ANY,
     .expected = "a run, or last",

@@ -82,26 +82,23 @@ static void tell(void *ctx, const char *run, int64_t events)
 
 static int run(struct cli *cli)
 {
-    struct import_report told = {.cli = cli, .out = {.mem = cli->arena.mem}};
-    wend_error err = {0};
+    struct import_report told = {.cli = cli, .out = {.mem = &cli_mem}};
     wend_status s;
     int code, printed, fd = -1;
 
     code = open_file(cli->args[0], &fd);
-    if (code == EXIT_DONE)
+    if (!code)
         code = open_store(cli);
-    if (code == EXIT_DONE) {
-        s = wend_store_import_from(cli->store, read_at, &fd, tell, &told, &err);
-        if ((s == WEND_E_PARSE || s == WEND_E_CORRUPT) && err.line)
-            code = complain(EXIT_USAGE, "%s: %s", cli->args[0], err.message);
-        else if (s != WEND_OK)
-            code = give_up(cli, s, &err);
-        printed = print_buf(&told.out);
-        if (code == EXIT_DONE)
-            code = printed;
-    }
-    buf_free(&told.out);
-    return code;
+    if (code)
+        return code;
+    s = wend_store_import_from(cli->store, read_at, &fd, tell, &told,
+                               &cli->err);
+    if ((s == WEND_E_PARSE || s == WEND_E_CORRUPT) && cli->err.line)
+        code = complain(EXIT_USAGE, "%s: %s", cli->args[0], cli->err.message);
+    else
+        code = report(cli, s);
+    printed = print_buf(&told.out);
+    return code ? code : printed;
 }
 
 const struct command command_import = {

@@ -4,6 +4,7 @@
 
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
+#include "cli/each_run.h"
 #include "cli/stream.h"
 
 static const struct opt opts[] = {
@@ -54,16 +55,14 @@ static int read_types(const struct settings *set, uint64_t *bits)
 /* The start time of the log; that of a fork is its parent's. */
 static int64_t began_us(struct cli *cli, const struct found *found)
 {
-    wend_replay_options o = {.size = sizeof o,
-                             .seq_to = 1,
-                             .filter.types = UINT64_C(1) << WEND_RUN_START};
+    wend_replay_options o = {
+        .size = sizeof o, .seq_to = 1, .filter.types = TYPE(RUN_START)};
     int64_t began = found->started_us;
     const wend_event *ev;
     wend_run *log = NULL;
 
-    if (wend_store_replay(cli->rt, found->id, &o, &log, NULL) != WEND_OK)
-        return began;
-    if (wend_run_next(log, &ev) == WEND_OK && ev->time_us < began)
+    if (wend_store_replay(cli->rt, found->id, &o, &log, NULL) == WEND_OK &&
+        wend_run_next(log, &ev) == WEND_OK && ev->time_us < began)
         began = ev->time_us;
     wend_run_free(log);
     return began;
@@ -87,12 +86,10 @@ static int run(struct cli *cli)
     const struct settings *set = &cli->set;
     wend_replay_options o = {
         .size = sizeof o, .seq_from = set->seq_from, .follow = set->follow};
+    struct stream st = {.cli = cli};
+    struct view *view = &st.view;
     struct found found;
-    struct view view;
-    struct stream st = {.cli = cli, .view = &view};
-    wend_error err = {0};
     uint64_t types;
-    wend_status s;
     int code;
 
     if (set->seq_at && (set->seq_from || set->follow))
@@ -101,22 +98,23 @@ static int run(struct cli *cli)
     if (set->seq_at)
         o.seq_from = o.seq_to = set->seq_at;
     code = read_types(set, &types);
-    if (code == EXIT_DONE)
+    if (!code)
         code = find_arg(cli, open_runtime, &found);
-    if (code != EXIT_DONE)
+    if (code)
         return code;
-    if (!view_open(&view, set, wants_json(set) ? view_look(set) : LOOK_LINES))
+    if (!view_open(view, set, wants_json(set) ? view_look(set) : LOOK_LINES))
         return EXIT_USAGE;
-    view.types = types;
-    view.began_us = began_us(cli, &found);
-    s = wend_store_replay(cli->rt, found.id, &o, &st.run, &err);
-    code = s == WEND_OK ? stream_go(&st) : give_up(cli, s, &err);
-    if (view.outcome && code == exit_of_outcome(view.outcome))
+    view->types = types;
+    view->began_us = began_us(cli, &found);
+    code = report(cli,
+                  wend_store_replay(cli->rt, found.id, &o, &st.run, &cli->err));
+    if (!code)
+        code = stream_go(&st);
+    if (view->outcome && code == exit_of_outcome(view->outcome))
         code = EXIT_DONE; /* the outcome of the run does not matter here */
     if (set->follow && st.run)
         code = check_followed(&st, code);
-    wend_run_free(st.run);
-    view_free(&view);
+    stream_close(&st);
     return code;
 }
 
@@ -124,12 +122,11 @@ const struct command command_log = {
     .name = "log",
     .args = "[OPTIONS] RUN",
     .summary = "show the events of a run",
-    .more = RUN_IS ".\n"
-                   "Each line shows the time since the start, the sequence "
-                   "number, the turn, the\n"
-                   "type and a summary. With --follow, the exit status is 1 if "
-                   "the owner of the run\n"
-                   "dies.\n",
+    .more = "Each line shows the time since the start, the sequence number, "
+            "the turn, the\n"
+            "type and a summary. With --follow, the exit status is 1 if the "
+            "owner of the run\n"
+            "dies.\n",
     TAKES_A_RUN,
     .opts = opts,
     .only_reads = true,

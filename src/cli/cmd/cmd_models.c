@@ -109,9 +109,7 @@ static void put_usd(struct buf *b, bool known, int64_t nano)
         json_put_nano(&text, nano);
     else
         buf_char(&text, '-');
-    buf_fmt(b, " %8s", buf_view(&text).ptr);
-    b->failed |= text.failed;
-    buf_free(&text);
+    buf_fmt(b, " %8s", text.ptr);
 }
 
 static void put_head(struct buf *b)
@@ -132,8 +130,6 @@ static void put_line(struct buf *b, const struct model *m)
     put_usd(b, m->price.known, m->price.cached);
     put_usd(b, m->price.known, m->price.output);
     buf_fmt(b, "  %s\n", key_words[key_for(m->name)]);
-    b->failed |= name.failed;
-    buf_free(&name);
 }
 
 static void put_provider(struct buf *b, const struct provider *p)
@@ -150,25 +146,22 @@ static void put_provider(struct buf *b, const struct provider *p)
 
 /* ---- The command --------------------------------------------------------- */
 
-wend_status models_load(struct cli *cli, struct buf *path, struct models **out,
-                        wend_error *err)
+int models_load(struct cli *cli, struct buf *path, struct models **out)
 {
     const char *named = cli->set.models;
-    struct buf text = {.mem = cli->arena.mem};
-    wend_error why = {0};
+    struct buf text = {.mem = &cli_mem};
     wend_status s = WEND_E_NOTFOUND;
 
     if (models_path(path, named, getenv("XDG_CONFIG_HOME"), getenv("HOME")))
-        s = config_read(path->ptr, &text, err);
+        s = config_read(path->ptr, &text, &cli->err);
+    if (s == WEND_E_NOTFOUND && !(named && *named))
+        return EXIT_DONE; /* none is needed */
     if (s == WEND_OK) {
-        s = models_parse(buf_view(&text), &cli->arena, out, &why);
+        s = models_parse(buf_view(&text), &cli->arena, out, &cli->err);
         if (s != WEND_OK)
-            fail_in(err, path->ptr, &why);
-    } else if (s == WEND_E_NOTFOUND && !(named && *named)) {
-        s = WEND_OK; /* none is needed */
+            fail_in(&cli->err, path->ptr, &cli->err);
     }
-    buf_free(&text);
-    return s;
+    return report(cli, s);
 }
 
 static void put_all(struct cli *cli, struct buf *b, const struct models *all,
@@ -179,20 +172,12 @@ static void put_all(struct cli *cli, struct buf *b, const struct models *all,
 
     if (!json && all && all->count)
         put_head(b);
-    for (size_t i = 0; all && i < all->count; i++) {
-        if (json)
-            put_json(b, &all->list[i]);
-        else
-            put_line(b, &all->list[i]);
-    }
+    for (size_t i = 0; all && i < all->count; i++)
+        (json ? put_json : put_line)(b, &all->list[i]);
     if (!json && all && all->count)
         buf_char(b, '\n');
-    for (size_t i = 0; provider_at(i, &p); i++) {
-        if (json)
-            put_provider_json(b, &p);
-        else
-            put_provider(b, &p);
-    }
+    for (size_t i = 0; provider_at(i, &p); i++)
+        (json ? put_provider_json : put_provider)(b, &p);
     if (json || (all && all->count))
         return;
     buf_cstr(b, "\n"
@@ -203,22 +188,14 @@ static void put_all(struct cli *cli, struct buf *b, const struct models *all,
 
 static int run(struct cli *cli)
 {
-    struct buf path = {.mem = cli->arena.mem}, b = {.mem = cli->arena.mem};
+    struct buf path = {.mem = &cli_mem}, b = {.mem = &cli_mem};
     struct models *all = NULL;
-    wend_error err = {0};
-    wend_status s;
-    int code;
+    int code = models_load(cli, &path, &all);
 
-    s = models_load(cli, &path, &all, &err);
-    if (s == WEND_OK)
-        put_all(cli, &b, all, buf_view(&path));
-    if (s == WEND_OK)
-        code = print_buf(&b);
-    else
-        code = give_up(cli, s, &err);
-    buf_free(&path);
-    buf_free(&b);
-    return code;
+    if (code)
+        return code;
+    put_all(cli, &b, all, buf_view(&path));
+    return print_buf(&b);
 }
 
 const struct command command_models = {

@@ -1,6 +1,7 @@
 /*
- * cmd_plan.c - wend plan: shows what a plan will do without running it.
+ * cmd_plan.c - wend plan: shows what a plan will do, or runs it.
  */
+#include <assert.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,7 +10,7 @@
 #include "cli/agent/agent.h"
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
-#include "cli/cmd/plan_run.h"
+#include "cli/stream.h"
 #include "cli/term.h"
 #include "cli/view/plan_draw.h"
 
@@ -57,15 +58,10 @@ static int open_plan(struct cli *cli, const char *path)
                                      .sets_count = cli->set.inputs.count,
                                      .tools = tools,
                                      .tools_count = count};
-    wend_error err = {0};
-    wend_status s;
 
-    if (!tools)
-        return complain(EXIT_FAILED, "out of memory");
     for (size_t i = 0; i < count; i++)
         tools[i] = cli->tool_files[i]->name;
-    s = manifest_open(cli, path, &o, &cli->plan, &err);
-    return s == WEND_OK ? EXIT_DONE : give_up(cli, s, &err);
+    return report(cli, manifest_open(cli, path, &o, &cli->plan));
 }
 
 /* ---- Showing it ---------------------------------------------------------- */
@@ -74,83 +70,49 @@ static int open_plan(struct cli *cli, const char *path)
  * this, and an unreadable one is ignored. */
 static void learn(struct cli *cli, wend_plan *plan)
 {
-    struct buf path = {.mem = cli->arena.mem};
+    struct buf path = {.mem = &cli_mem};
     wend_store *store = NULL;
 
-    if (store_file(cli, &path) && !path.failed && !access(path.ptr, R_OK) &&
+    if (store_file(cli, &path) && !access(path.ptr, R_OK) &&
         wend_store_open(path.ptr, &store, NULL) == WEND_OK)
         (void)wend_plan_learn(plan, store, cli->set.model, NULL);
     wend_store_free(store);
-    buf_free(&path);
 }
 
-static int show_text(struct cli *cli, wend_str json)
+static int show_text(const struct json *plan, const struct plan_cost *cost)
 {
-    struct mem mem = {0};
-    struct arena a = {.mem = &mem};
-    struct buf b = {.mem = &mem};
-    struct plan_look look = {.columns = term_width(STDOUT_FILENO),
-                             .lines = isatty(STDOUT_FILENO),
-                             .colour = term_colour(STDOUT_FILENO)};
-    struct json *plan = json_parse(json, &a, NULL);
-    int code = plan ? plan_cost(cli, plan, &look.cost)
-                    : complain(EXIT_FAILED, "out of memory");
+    struct buf b = {.mem = &cli_mem};
+    const struct plan_look look = {.columns = term_width(STDOUT_FILENO),
+                                   .lines = isatty(STDOUT_FILENO),
+                                   .colour = term_colour(STDOUT_FILENO),
+                                   .cost = *cost};
 
-    if (!code) {
-        plan_draw(&b, plan, &look);
-        code = print_buf(&b);
-    }
-    buf_free(&b);
-    arena_free(&a);
-    return code;
+    plan_draw(&b, plan, &look);
+    return print_buf(&b);
 }
 
-/* After the last member. */
-static void put_cost(struct buf *b, const struct plan_cost *cost)
+static int show_json(wend_str json, const struct plan_cost *cost)
 {
-    json_open(b, "cost", '{');
-    json_add_i64(b, "asked", cost->asked);
-    json_add_i64(b, "priced", cost->priced);
+    struct buf b = {.mem = &cli_mem}, shown = {.mem = &cli_mem};
+
+    buf_add(&b, json.ptr, json.len - 1); /* without the last brace */
+    json_open(&b, "cost", '{');
+    json_add_i64(&b, "asked", cost->asked);
+    json_add_i64(&b, "priced", cost->priced);
     if (cost->priced)
-        json_add_nano(b, "most", cost->most_nano);
-    json_close(b, '}');
-}
-
-static int show_json(struct cli *cli, wend_str json)
-{
-    struct mem mem = {0};
-    struct arena a = {.mem = &mem};
-    struct buf b = {.mem = &mem}, shown = b;
-    struct json *plan = json_parse(json, &a, NULL);
-    struct plan_cost cost = {0};
-    int code = plan ? plan_cost(cli, plan, &cost)
-                    : complain(EXIT_FAILED, "out of memory");
-
-    if (!code) {
-        buf_add(&b, json.ptr, json.len - 1); /* without the last brace */
-        put_cost(&b, &cost);
-        buf_char(&b, '}');
-        term_json(&shown, buf_view(&b));
-        buf_char(&shown, '\n');
-        shown.failed |= b.failed;
-        code = print_buf(&shown);
-    }
-    buf_free(&b);
-    buf_free(&shown);
-    arena_free(&a);
-    return code;
+        json_add_nano(&b, "most", cost->most_nano);
+    buf_cstr(&b, "}}");
+    term_json(&shown, buf_view(&b));
+    buf_char(&shown, '\n');
+    return print_buf(&shown);
 }
 
 static int show_raw(wend_str text)
 {
-    struct mem mem = {0};
-    struct buf b = {.mem = &mem};
-    int code;
+    struct buf b = {.mem = &cli_mem};
 
     term_text(&b, text);
-    code = print_buf(&b);
-    buf_free(&b);
-    return code;
+    return print_buf(&b);
 }
 
 static int plan_show(struct cli *cli)
@@ -162,15 +124,47 @@ static int plan_show(struct cli *cli)
     };
     int64_t format = cli->set.json ? FORMAT_JSON : cli->set.format;
     wend_plan *plan = cli->plan->plan;
-    wend_error err = {0};
+    struct plan_cost cost = {0};
+    const struct json *json;
     wend_str text;
+    int code;
 
     learn(cli, plan);
-    if (wend_plan_describe(plan, of[format], &text, &err) != WEND_OK)
-        return complain(EXIT_FAILED, "%s", err.message);
-    if (format == FORMAT_TEXT)
-        return show_text(cli, text);
-    return format == FORMAT_JSON ? show_json(cli, text) : show_raw(text);
+    if (wend_plan_describe(plan, of[format], &text, &cli->err) != WEND_OK)
+        return complain(EXIT_FAILED, "%s", cli->err.message);
+    if (format > FORMAT_JSON)
+        return show_raw(text);
+    json = json_parse(text, &cli->arena, NULL);
+    assert(json); /* our own */
+    code = plan_cost(cli, json, &cost);
+    if (code)
+        return code;
+    return format == FORMAT_TEXT ? show_text(json, &cost)
+                                 : show_json(text, &cost);
+}
+
+static int plan_run(struct cli *cli)
+{
+    struct stream st = {.cli = cli, .live = true};
+    wend_status s;
+    int code = open_runtime(cli);
+
+    if (!code)
+        code = agent_make(cli);
+    if (code)
+        return code;
+    st.asks = cli->asks;
+    code = stream_open(&st);
+    if (code)
+        return code;
+    s = wend_run_start_plan(cli->made, cli->plan->plan, NULL, NULL, &st.run,
+                            &cli->err);
+    if (s != WEND_OK && cli->err.line) {
+        stream_close(&st);
+        return complain(EXIT_USAGE, "%s:%u:%u: %s", cli->plan->path,
+                        cli->err.line, cli->err.column, cli->err.message);
+    }
+    return stream_run(&st, s);
 }
 
 static int cmd_plan(struct cli *cli)

@@ -19,8 +19,7 @@ static const struct opt opts[] = {
 
 static int print(const struct cli *cli, const wend_pruned *done)
 {
-    struct buf b = {.mem = cli->arena.mem};
-    int code = EXIT_DONE;
+    struct buf b = {.mem = &cli_mem};
 
     if (cli->set.json) {
         json_open(&b, NULL, '{');
@@ -36,29 +35,23 @@ static int print(const struct cli *cli, const wend_pruned *done)
     if (!cli->set.json && done->kept)
         buf_fmt(&b, "%lld more kept: newer runs share their history\n",
                 (long long)done->kept);
-    if (b.failed || !cli->set.quiet)
-        code = print_buf(&b);
-    buf_free(&b);
-    return code;
+    return cli->set.quiet ? EXIT_DONE : print_buf(&b);
 }
 
 static int run(struct cli *cli)
 {
     wend_prune_options o = {.size = sizeof o, .dry_run = cli->set.dry_run};
     wend_pruned done = {.size = sizeof done};
-    wend_error err = {0};
-    wend_status s;
     int code;
 
     if (!cli->set.older_ms)
         return usage_error(
             cli, "--older-than is required, for example --older-than 30d");
-    code = open_store(cli);
-    if (code != EXIT_DONE)
-        return code;
     o.ended_before_us = wall_us() - cli->set.older_ms * 1000;
-    s = wend_store_prune(cli->store, &o, &done, &err);
-    return s == WEND_OK ? print(cli, &done) : give_up(cli, s, &err);
+    code = open_store(cli);
+    if (!code)
+        code = report(cli, wend_store_prune(cli->store, &o, &done, &cli->err));
+    return code ? code : print(cli, &done);
 }
 
 const struct command command_prune = {

@@ -8,6 +8,7 @@
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
 #include "cli/each_run.h"
+#include "cli/term.h"
 
 static const struct opt opts[] = {
     ROW_FLAG(yes, "yes", "do not ask for confirmation"),
@@ -36,8 +37,6 @@ static int note(void *ctx, const wend_run_info *info)
     struct rm_rows *r = ctx;
     struct rm_row *row = arena_alloc(&r->cli->arena, sizeof *row);
 
-    if (!row)
-        return complain(EXIT_FAILED, "out of memory");
     str_copy(row->run, sizeof row->run, info->run);
     str_copy(row->parent, sizeof row->parent, info->parent);
     row->child = info->child;
@@ -87,7 +86,7 @@ static int confirm(const struct rm_rows *r, const char *id)
 
     if (r->cli->set.yes)
         return EXIT_DONE;
-    if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+    if (!term_asks())
         return complain(EXIT_USAGE,
                         "cannot ask for confirmation without a terminal; --yes "
                         "removes run %s",
@@ -105,7 +104,6 @@ static int confirm(const struct rm_rows *r, const char *id)
 static int remove_rows(struct rm_rows *r)
 {
     struct rm_row *newest = NULL, *next;
-    wend_error err = {0};
     wend_status s = WEND_OK;
 
     for (struct rm_row *row = r->oldest; row; row = next) {
@@ -115,23 +113,14 @@ static int remove_rows(struct rm_rows *r)
     }
     for (struct rm_row *row = newest; row && s == WEND_OK; row = row->next)
         if (row->goes)
-            s = wend_store_remove(r->cli->store, row->run, &err);
-    return s == WEND_OK ? EXIT_DONE : give_up(r->cli, s, &err);
-}
-
-/* Remove the blobs that only these runs referred to. */
-static int tidy(struct cli *cli)
-{
-    wend_prune_options o = {.size = sizeof o};
-    wend_error err = {0};
-    wend_status s = wend_store_prune(cli->store, &o, NULL, &err);
-
-    return s == WEND_OK ? EXIT_DONE : give_up(cli, s, &err);
+            s = wend_store_remove(r->cli->store, row->run, &r->cli->err);
+    return report(r->cli, s);
 }
 
 static int run(struct cli *cli)
 {
-    wend_list_options all = {.size = sizeof all};
+    const wend_list_options all = {.size = sizeof all};
+    const wend_prune_options blobs = {.size = sizeof blobs};
     struct rm_rows r = {.cli = cli};
     struct found found;
     int code = find_arg(cli, open_store, &found);
@@ -144,8 +133,9 @@ static int run(struct cli *cli)
         code = confirm(&r, found.id);
     if (!code)
         code = remove_rows(&r);
-    if (!code)
-        code = tidy(cli);
+    if (!code) /* the blobs that only these runs referred to */
+        code =
+            report(cli, wend_store_prune(cli->store, &blobs, NULL, &cli->err));
     if (!code && !cli->set.quiet)
         complain(0, "run %s removed", found.id);
     return code;
@@ -155,11 +145,9 @@ const struct command command_rm = {
     .name = "rm",
     .args = "[OPTIONS] RUN",
     .summary = "remove one run from the store",
-    .more = RUN_IS
-    ".\n"
-    "Runs that it started are removed, too. A run that is active in a process "
-    "is\n"
-    "refused; so is a run with forks unless --with-forks is given.\n",
+    .more = "Runs that it started are removed, too. A run that is active in a "
+            "process is\n"
+            "refused; so is a run with forks unless --with-forks is given.\n",
     TAKES_A_RUN,
     .opts = opts,
     .run = run,

@@ -97,11 +97,7 @@ static int read_prompt(struct cli *cli, struct buf *out)
         code = read_stdin(cli, out);
     else
         put_args(cli, 0, out);
-    if (code == EXIT_DONE && out->failed)
-        return complain(EXIT_FAILED, "out of memory");
-    if (code == EXIT_DONE && !out->len)
-        return usage_error(cli, "the prompt is empty");
-    return code;
+    return code || out->len ? code : usage_error(cli, "the prompt is empty");
 }
 
 /* ---- The agent ----------------------------------------------------------- */
@@ -138,48 +134,29 @@ static int first_run(void)
 
 /* ---- The run ------------------------------------------------------------- */
 
-static int go(struct cli *cli, wend_agent *agent, wend_str prompt, bool asks)
-{
-    struct view view;
-    struct stream st = {.cli = cli, .view = &view, .live = true, .asks = asks};
-    wend_run_options o = {.size = sizeof o, .plan = cli->set.plan != NULL};
-    wend_error err = {0};
-    wend_status s;
-    int code = EXIT_USAGE;
-
-    if (!view_open(&view, &cli->set, view_look(&cli->set)))
-        return EXIT_USAGE;
-    view.live = true;
-    s = wend_run_start(agent, prompt, &o, &st.run, &err);
-    if (s != WEND_OK)
-        code = give_up(cli, s, &err);
-    else
-        code = stream_go(&st);
-    /* An unfinished run stays resumable. */
-    wend_run_free(st.run);
-    view_free(&view);
-    return code;
-}
-
 static int run(struct cli *cli)
 {
-    struct buf prompt = {.mem = cli->arena.mem};
-    wend_agent *agent = NULL;
-    bool asks = false;
+    const wend_run_options o = {.size = sizeof o,
+                                .plan = cli->set.plan != NULL};
+    struct buf prompt = {.mem = &cli_mem};
+    struct stream st = {.cli = cli, .live = true};
     int code;
 
     if (!cli->set.model || !*cli->set.model)
         return first_run();
     code = read_prompt(cli, &prompt);
-    if (code == EXIT_DONE)
+    if (!code)
         code = open_runtime(cli);
-    if (code == EXIT_DONE)
-        code = agent_make(cli, &agent, &asks);
-    if (code == EXIT_DONE)
-        code = go(cli, agent, buf_view(&prompt), asks);
-    wend_agent_free(agent);
-    buf_free(&prompt);
-    return code;
+    if (!code)
+        code = agent_make(cli);
+    if (code)
+        return code;
+    st.asks = cli->asks;
+    code = stream_open(&st);
+    if (code)
+        return code;
+    return stream_run(&st, wend_run_start(cli->made, buf_view(&prompt), &o,
+                                          &st.run, &cli->err));
 }
 
 const struct command command_run = {

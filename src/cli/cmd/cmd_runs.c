@@ -44,8 +44,6 @@ static int flush(struct lister *l, size_t keep)
 {
     int code = EXIT_DONE;
 
-    if (l->out.failed)
-        return complain(EXIT_FAILED, "out of memory");
     if (l->out.len > keep) {
         code = print_buf(&l->out);
         buf_clear(&l->out);
@@ -85,7 +83,6 @@ static int put_json(void *ctx, const wend_run_info *r)
         term_json(&l->out, buf_view(&b));
     else
         buf_str(&l->out, buf_view(&b));
-    l->out.failed |= b.failed;
     buf_free(&b);
     return flush(l, FLUSH_BYTES);
 }
@@ -196,15 +193,15 @@ static int print_table(struct lister *l, const wend_list_options *filter)
 static int run(struct cli *cli)
 {
     const struct settings *set = &cli->set;
-    struct lister l = {.cli = cli, .out = {.mem = cli->arena.mem}};
+    struct lister l = {.cli = cli, .out = {.mem = &cli_mem}};
     wend_list_options filter;
     int code;
 
     l.now_us = wall_us();
     code = run_filter(cli, l.now_us, &filter);
-    if (code == EXIT_DONE)
+    if (!code)
         code = open_store(cli);
-    if (code != EXIT_DONE)
+    if (code)
         return code;
     l.id_len = 8;
     l.width = term_width(STDOUT_FILENO);
@@ -212,10 +209,7 @@ static int run(struct cli *cli)
     l.left = set->limit < 0 ? LIMIT_DEFAULT : set->limit ? set->limit : -1;
     code = set->json ? each_run(cli, &filter, l.left, put_json, &l)
                      : print_table(&l, &filter);
-    if (code == EXIT_DONE)
-        code = flush(&l, 0);
-    buf_free(&l.out);
-    return code;
+    return code ? code : flush(&l, 0);
 }
 
 const struct command command_runs = {

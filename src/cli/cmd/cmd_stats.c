@@ -7,7 +7,6 @@
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
 #include "cli/each_run.h"
-#include "cli/file_out.h"
 #include "cli/term.h"
 #include "cli/view/bar.h"
 #include "cli/view/stats.h"
@@ -36,16 +35,15 @@ static int count_run(void *ctx, const wend_run_info *info)
     struct counter *c = ctx;
     wend_replay_options o = {.size = sizeof o};
     const wend_event *ev;
-    wend_error err = {0};
     wend_run *run = NULL;
     char id[sizeof((struct found){0}.id)];
     wend_status s;
 
     o.filter.types = stats_types();
     str_copy(id, sizeof id, info->run);
-    s = wend_store_replay(c->cli->rt, id, &o, &run, &err);
+    s = wend_store_replay(c->cli->rt, id, &o, &run, &c->cli->err);
     if (s != WEND_OK)
-        return give_up(c->cli, s, &err);
+        return report(c->cli, s);
     /* Shared history counts for the parent, not for the fork. */
     while ((s = wend_run_next(run, &ev)) == WEND_OK)
         if (str_is(ev->run, id) || ev->type == WEND_RUN_START)
@@ -58,7 +56,7 @@ static int count_run(void *ctx, const wend_run_info *info)
     wend_run_free(run);
     if (s != WEND_END && s != WEND_E_CORRUPT)
         return complain(exit_of(s), "%s", wend_status_name(s));
-    return c->stats.failed ? complain(EXIT_FAILED, "out of memory") : EXIT_DONE;
+    return EXIT_DONE;
 }
 
 /* ---- As JSON ------------------------------------------------------------- */
@@ -279,14 +277,11 @@ static void put_words(struct buf *b, struct stats *s)
 
 static int print(struct counter *c)
 {
-    struct buf b = {.mem = c->cli->arena.mem};
+    struct buf b = {.mem = &cli_mem};
     bool json = c->cli->set.json;
-    int code;
 
     (json ? put_json : put_words)(&b, &c->stats);
-    code = print_safe(c->cli, &b, json ? term_json : NULL);
-    buf_free(&b);
-    return code;
+    return print_safe(c->cli, &b, json ? term_json : NULL);
 }
 
 static int run(struct cli *cli)
@@ -296,18 +291,17 @@ static int run(struct cli *cli)
     int64_t limit = cli->set.limit > 0 ? cli->set.limit : -1;
     int code = run_filter(cli, wall_us(), &filter);
 
-    if (code == EXIT_DONE)
+    if (!code)
         code = open_runtime(cli);
-    if (code != EXIT_DONE)
+    if (code)
         return code;
-    stats_init(&c.stats, cli->arena.mem);
+    stats_init(&c.stats, &cli_mem);
     code = each_run(cli, &filter, limit, count_run, &c);
-    if (code == EXIT_DONE && !c.stats.runs.count && !cli->set.json)
+    if (!code && !c.stats.runs.count && !cli->set.json)
         complain(0, "no runs");
-    else if (code == EXIT_DONE)
+    else if (!code)
         code = print(&c);
-    stats_free(&c.stats);
-    return code == EXIT_DONE && c.damaged ? EXIT_STORE : code;
+    return !code && c.damaged ? EXIT_STORE : code;
 }
 
 const struct command command_stats = {

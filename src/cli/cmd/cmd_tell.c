@@ -30,23 +30,22 @@ enum { TELL_WAIT_MS = 5000 };
 
 static int tell(struct cli *cli, const char *id, wend_request r)
 {
-    wend_error err = {0};
     wend_told told;
-    wend_status s;
+    int code;
 
     r.size = sizeof r;
     r.by = "command";
-    s = wend_store_tell_wait(cli->store, id, &r, TELL_WAIT_MS, &told, &err);
-    if (s != WEND_OK)
-        return give_up(cli, s, &err);
+    code = report(cli, wend_store_tell_wait(cli->store, id, &r, TELL_WAIT_MS,
+                                            &told, &cli->err));
+    if (code)
+        return code;
     switch (told) {
     case WEND_TOLD_APPLIED: break;
     case WEND_TOLD_QUEUED:
-        fprintf(stderr,
-                "wend: queued: no process has read it yet; the next owner of "
-                "run %s applies it first ('wend resume %s')\n",
-                id, id);
-        break;
+        return complain(EXIT_DONE,
+                        "queued: no process has read it yet; the next owner of "
+                        "run %s applies it first ('wend resume %s')",
+                        id, id);
     case WEND_TOLD_LATE:
         return complain(EXIT_FAILED,
                         "too late: run %s is over, or is not waiting for this",
@@ -66,19 +65,18 @@ static int tell_simply(struct cli *cli, wend_request_kind kind)
 static int close_run(struct cli *cli)
 {
     struct found found;
-    wend_error err = {0};
     wend_status s;
     int code = find_arg(cli, open_store, &found);
 
     if (code)
         return code;
-    s = wend_store_close(cli->store, found.id, "command", &err);
+    s = wend_store_close(cli->store, found.id, "command", &cli->err);
     if (s == WEND_E_BUSY)
         return complain(EXIT_USAGE, "%s; cancel it without --force",
-                        err.message);
+                        cli->err.message);
     if (s == WEND_E_INVAL)
-        return complain(EXIT_FAILED, "too late: %s", err.message);
-    return s == WEND_OK ? EXIT_DONE : give_up(cli, s, &err);
+        return complain(EXIT_FAILED, "too late: %s", cli->err.message);
+    return report(cli, s);
 }
 
 static int run_cancel(struct cli *cli)
@@ -99,18 +97,15 @@ static int run_continue(struct cli *cli)
 
 static int run_say(struct cli *cli)
 {
-    struct buf text = {.mem = cli->arena.mem};
+    struct buf text = {.mem = &cli_mem};
     struct found found;
-    int code;
+    int code = find_arg(cli, open_store, &found);
 
     put_args(cli, 1, &text);
-    code = text.failed ? complain(EXIT_FAILED, "out of memory")
-                       : find_arg(cli, open_store, &found);
-    if (!code)
-        code = tell(cli, found.id,
-                    (wend_request){.kind = WEND_REQUEST_SAY, .text = text.ptr});
-    buf_free(&text);
-    return code;
+    return code ? code
+                : tell(cli, found.id,
+                       (wend_request){.kind = WEND_REQUEST_SAY,
+                                      .text = text.ptr});
 }
 
 /* ---- Approve ------------------------------------------------------------- */
@@ -164,21 +159,17 @@ static int find_waiting(struct cli *cli, const char *id,
 static int not_waiting(const struct waiting_calls *w, const char *id,
                        const char *call)
 {
-    struct buf names = {.mem = &(struct mem){0}};
-    int code;
+    struct buf names = {.mem = &cli_mem};
 
+    if (!w->count)
+        return complain(EXIT_USAGE, "no call is waiting for approval in run %s",
+                        id);
     for (int i = 0; i < w->count; i++)
         buf_fmt(&names, "%s%s", i ? ", " : "", w->ids[i]);
-    code =
-        w->count
-            ? complain(
-                  EXIT_USAGE,
-                  "no call '%s' is waiting for approval in run %s; waiting: %s",
-                  call, id, names.ptr)
-            : complain(EXIT_USAGE, "no call is waiting for approval in run %s",
-                       id);
-    buf_free(&names);
-    return code;
+    return complain(
+        EXIT_USAGE,
+        "no call '%s' is waiting for approval in run %s; waiting: %s", call, id,
+        names.ptr);
 }
 
 static int run_approve(struct cli *cli)
@@ -212,12 +203,12 @@ const struct command command_cancel = {
     .name = "cancel",
     .args = "[OPTIONS] RUN",
     .summary = "cancel a run of another process",
-    .more = RUN_IS
-    ".\n"
-    "The run ends soon; its partial answer is kept. The command waits up to 5 "
-    "s.\n"
-    "Exit status 0: applied, or queued for the next owner; 1: too late.\n"
-    "--force closes a run that no process owns and that cannot be resumed.\n",
+    .more =
+        "The run ends soon; its partial answer is kept. The command waits up "
+        "to 5 s.\n"
+        "Exit status 0: applied, or queued for the next owner; 1: too late.\n"
+        "--force closes a run that no process owns and that cannot be "
+        "resumed.\n",
     TAKES_A_RUN,
     .opts = cancel_opts,
     .run = run_cancel,
@@ -227,8 +218,7 @@ const struct command command_say = {
     .name = "say",
     .args = "[OPTIONS] RUN TEXT",
     .summary = "send a message to a run of another process",
-    .more = RUN_IS ".\n"
-                   "The model reads the message in its next turn.\n",
+    .more = "The model reads the message in its next turn.\n",
     .args_min = 2,
     .args_max = ARGS_ANY,
     .expected = "a run and a message",
@@ -240,9 +230,7 @@ const struct command command_pause = {
     .name = "pause",
     .args = "[OPTIONS] RUN",
     .summary = "pause a run of another process",
-    .more = RUN_IS
-    ".\n"
-    "Active model calls and tool calls finish; nothing new starts.\n",
+    .more = "Active model calls and tool calls finish; nothing new starts.\n",
     TAKES_A_RUN,
     .opts = opts,
     .run = run_pause,
@@ -252,7 +240,6 @@ const struct command command_continue = {
     .name = "continue",
     .args = "[OPTIONS] RUN",
     .summary = "continue a paused run",
-    .more = RUN_IS ".\n",
     TAKES_A_RUN,
     .opts = opts,
     .run = run_continue,
@@ -262,9 +249,8 @@ const struct command command_approve = {
     .name = "approve",
     .args = "[OPTIONS] RUN CALL yes|no",
     .summary = "approve or deny a call that waits for approval",
-    .more = RUN_IS
-    ".\n"
-    "CALL is the id in the event approval_ask; 'wend log RUN' shows it.\n",
+    .more =
+        "CALL is the id in the event approval_ask; 'wend log RUN' shows it.\n",
     .args_min = 3,
     .args_max = 3,
     .expected = "a run, one of its calls, and yes or no",

@@ -73,8 +73,6 @@ static void put_head(struct buf *b, const wend_tool_info *t)
     term_text(&clean,
               t->description); /* names from a server may contain anything */
     put_words(b, buf_view(&clean), 4, 78);
-    b->failed |= clean.failed;
-    buf_free(&clean);
 }
 
 /* Prints indented JSON; the recursion is bounded by JSON_DEPTH_MAX. */
@@ -111,8 +109,6 @@ static void put_one(struct buf *b, const wend_tool_info *t, struct arena *a)
     put_pretty(&raw, schema, 0);
     term_json(b, buf_view(&raw));
     buf_char(b, '\n');
-    b->failed |= raw.failed;
-    buf_free(&raw);
 }
 
 static const wend_tool_info *tool_at(wend_agent *agent, size_t i)
@@ -120,46 +116,42 @@ static const wend_tool_info *tool_at(wend_agent *agent, size_t i)
     return agent ? wend_agent_tool(agent, i) : wend_builtin(i);
 }
 
-static int unknown(struct cli *cli, wend_agent *agent, const char *name)
+static int unknown(struct cli *cli, const char *name)
 {
     const char *names[TOOLS_LISTED_MAX];
     char hint[HINT_BYTES];
     const wend_tool_info *t;
     int n = 0;
 
-    while (n < TOOLS_LISTED_MAX && (t = tool_at(agent, (size_t)n)) &&
-           (names[n] = arena_str(&cli->arena, t->name).ptr))
-        n++;
+    while (n < TOOLS_LISTED_MAX && (t = tool_at(cli->made, (size_t)n)))
+        names[n++] = arena_str(&cli->arena, t->name).ptr;
     return complain(EXIT_USAGE, "there is no tool '%s'%s", name,
                     did_you_mean(hint, name, names, n));
 }
 
 /* Creates an agent that never runs, to inspect its servers. */
-static int make_agent(struct cli *cli, wend_agent **agent)
+static int make_agent(struct cli *cli)
 {
     wend_agent_options o = {.size = sizeof o,
                             .model = "script:{\"turns\":[{\"text\":\"\"}]}",
                             .ca_file = cli->set.ca_file,
                             .insecure_http = cli->set.insecure_http};
-    wend_error err = {0};
-    wend_status s;
     int code;
 
     cli->set.store = "memory:";
     code = open_runtime(cli);
-    if (code)
-        return code;
-    s = wend_agent_new(cli->rt, &o, agent, &err);
-    return s == WEND_OK ? servers_look(cli, *agent) : give_up(cli, s, &err);
+    if (!code)
+        code = report(cli, wend_agent_new(cli->rt, &o, &cli->made, &cli->err));
+    return code ? code : servers_look(cli, cli->made);
 }
 
-static int show(struct cli *cli, wend_agent *agent, const char *name)
+static int show(struct cli *cli, const char *name)
 {
-    struct buf b = {.mem = cli->arena.mem};
+    struct buf b = {.mem = &cli_mem};
     const wend_tool_info *t;
-    int code, found = 0;
+    int found = 0;
 
-    for (size_t i = 0; (t = tool_at(agent, i)); i++) {
+    for (size_t i = 0; (t = tool_at(cli->made, i)); i++) {
         if (name && !str_is(t->name, name))
             continue;
         found++;
@@ -170,30 +162,22 @@ static int show(struct cli *cli, wend_agent *agent, const char *name)
         else
             put_head(&b, t);
     }
-    if (agent && !found && !name)
-        code = complain(EXIT_FAILED, "the servers offer no usable tools");
-    else
-        code = found || !name ? print_buf(&b) : unknown(cli, agent, name);
-    buf_free(&b);
-    return code;
+    if (cli->made && !found && !name)
+        return complain(EXIT_FAILED, "the servers offer no usable tools");
+    return found || !name ? print_buf(&b) : unknown(cli, name);
 }
 
 static int run(struct cli *cli)
 {
-    const char *name = cli->args_count ? cli->args[0] : NULL;
-    wend_agent *agent = NULL;
     int code = EXIT_DONE;
 
     if (cli->set.accept && !cli->set.servers.count)
         return usage_error(cli, "--accept requires --mcp SERVER");
     if (cli->set.servers.count)
-        code = make_agent(cli, &agent);
+        code = make_agent(cli);
     if (!code)
-        code = show(cli, agent, name);
-    if (!code)
-        code = cli->servers_code;
-    wend_agent_free(agent);
-    return code;
+        code = show(cli, cli->args_count ? cli->args[0] : NULL);
+    return code ? code : cli->servers_code;
 }
 
 const struct command command_tools = {

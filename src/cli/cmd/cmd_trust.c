@@ -11,7 +11,6 @@
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
 #include "cli/each_run.h"
-#include "cli/stores.h"
 #include "cli/term.h"
 #include "cli/trust.h"
 
@@ -26,83 +25,75 @@ static const struct opt opts[] = {
 struct listing {
     struct cli *cli;
     struct buf out;
-    struct arena *arena;
 };
+
+static void put_state(struct listing *l, const char *state, wend_str path)
+{
+    buf_fmt(&l->out, "%-8s ", state);
+    term_line(&l->out, path, 4096);
+    buf_char(&l->out, '\n');
+}
 
 static void put_line(void *ctx, wend_str sum, wend_str path)
 {
     struct listing *l = ctx;
-    const char *name = arena_str(l->arena, path).ptr;
+    const char *name = arena_str(&l->cli->arena, path).ptr;
     const char *state = "changed";
     const wend_manifest *m = NULL;
 
-    if (!name || access(name, F_OK))
+    if (access(name, F_OK))
         state = "gone";
-    else if (agent_open(l->cli, name, true, &m, NULL) == WEND_OK &&
+    else if (agent_open(l->cli, name, true, &m) == WEND_OK &&
              str_is(sum, m->sum))
         state = "ok";
-    buf_fmt(&l->out, "%-8s ", state);
-    term_line(&l->out, path, 4096);
-    buf_char(&l->out, '\n');
+    put_state(l, state, path);
 }
 
 static bool put_store(void *ctx, const char *id, enum stores_how how,
                       wend_str path)
 {
     struct listing *l = ctx;
-    const char *name = arena_str(l->arena, path).ptr;
+    const char *name = arena_str(&l->cli->arena, path).ptr;
 
     (void)id;
-    if (how != STORES_ACCEPTED)
-        return true; /* the user's own stores may be many */
-    buf_fmt(&l->out, "%-8s ", name && !access(name, F_OK) ? "store" : "gone");
-    term_line(&l->out, path, 4096);
-    buf_char(&l->out, '\n');
+    if (how == STORES_ACCEPTED) /* the user's own stores may be many */
+        put_state(l, access(name, F_OK) ? "gone" : "store", path);
     return true;
 }
 
 static int list(struct cli *cli)
 {
-    struct listing l = {
-        .cli = cli, .out = {.mem = cli->arena.mem}, .arena = &cli->arena};
-    wend_error err = {0};
-    wend_status s = trust_each(&cli->arena, put_line, &l, &err);
-    int code;
+    struct listing l = {.cli = cli, .out = {.mem = &cli_mem}};
+    wend_status s = trust_each(&cli->arena, put_line, &l, &cli->err);
 
     if (s == WEND_OK)
-        s = stores_each(&cli->arena, put_store, &l, &err);
-    code = s == WEND_OK ? print_buf(&l.out) : give_up(cli, s, &err);
-    buf_free(&l.out);
-    return code;
+        s = stores_each(&cli->arena, put_store, &l, &cli->err);
+    return s == WEND_OK ? print_buf(&l.out) : report(cli, s);
 }
 
 /* ---- Changes ------------------------------------------------------------- */
 
 static int accept_file(struct cli *cli, const char *path)
 {
-    struct buf b = {.mem = cli->arena.mem};
+    struct buf b = {.mem = &cli_mem};
     const char *real = trust_real(path, &cli->arena);
     const wend_manifest *m = NULL;
-    wend_error err = {0};
     wend_status s;
-    int code;
 
     if (!real)
         return complain(EXIT_USAGE, "%s: %s", path, strerror(errno));
-    s = agent_open(cli, path, true, &m, &err);
+    s = agent_open(cli, path, true, &m);
     if (s == WEND_OK)
-        s = wend_manifest_check(m, &err);
+        s = wend_manifest_check(m, &cli->err);
     if (s == WEND_OK)
-        s = trust_add(real, m, &cli->arena, &err);
+        s = trust_add(real, m, &cli->arena, &cli->err);
     if (s != WEND_OK)
-        return give_up(cli, s, &err);
+        return report(cli, s);
     buf_cstr(&b, "accepted as it is now: ");
     term_line(&b, str_of(real), 4096);
     buf_char(&b, '\n');
     agent_show(&b, m);
-    code = print_buf(&b);
-    buf_free(&b);
-    return code;
+    return print_buf(&b);
 }
 
 /* ---- Stores -------------------------------------------------------------- */
@@ -137,9 +128,8 @@ static int accept_store(struct cli *cli, const char *path)
 {
     const wend_list_options all = {.size = sizeof all};
     wend_store_origin o = {.size = sizeof o};
-    struct buf b = {.mem = cli->arena.mem};
+    struct buf b = {.mem = &cli_mem};
     struct count c = {0};
-    wend_error err = {0};
     wend_status s;
     int code;
 
@@ -149,18 +139,16 @@ static int accept_store(struct cli *cli, const char *path)
         code = each_run(cli, &all, -1, count_run, &c);
     if (code)
         return code;
-    s = wend_store_origin_of(cli->store, &o, &err);
+    s = wend_store_origin_of(cli->store, &o, &cli->err);
     if (s == WEND_OK)
-        s = stores_add(o.id, path, STORES_ACCEPTED, &cli->arena, &err);
+        s = stores_add(o.id, path, STORES_ACCEPTED, &cli->arena, &cli->err);
     if (s != WEND_OK)
-        return give_up(cli, s, &err);
+        return report(cli, s);
     buf_cstr(&b, "accepted: ");
     term_line(&b, str_of(path), 4096);
     buf_fmt(&b, ", a store with %lld runs, %lld unfinished\n",
             (long long)c.runs, (long long)c.open);
-    code = print_buf(&b);
-    buf_free(&b);
-    return code;
+    return print_buf(&b);
 }
 
 /* ---- Both ---------------------------------------------------------------- */
@@ -168,13 +156,11 @@ static int accept_store(struct cli *cli, const char *path)
 static int remove_file(struct cli *cli, const char *path)
 {
     const char *real = trust_real(path, &cli->arena); /* the file may be gone */
-    wend_error err = {0};
-    wend_status s = stores_remove(real ? real : path, &cli->arena, &err);
+    wend_status s = stores_remove(real ? real : path, &cli->arena, &cli->err);
 
     if (s == WEND_E_NOTFOUND)
-        s = trust_remove(real ? real : path, &cli->arena, &err);
-
-    return s == WEND_OK ? EXIT_DONE : give_up(cli, s, &err);
+        s = trust_remove(real ? real : path, &cli->arena, &cli->err);
+    return report(cli, s);
 }
 
 static int run(struct cli *cli)

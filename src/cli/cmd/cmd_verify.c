@@ -8,7 +8,6 @@
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
 #include "cli/each_run.h"
-#include "cli/file_out.h"
 #include "cli/term.h"
 
 static const struct opt opts[] = {
@@ -62,7 +61,7 @@ static void put_line(struct buf *b, const char *id, const wend_verdict *v)
 
 static int say(struct verifier *v, const char *id, const wend_verdict *found)
 {
-    struct buf b = {.mem = v->cli->arena.mem};
+    struct buf b = {.mem = &cli_mem};
     bool json = v->cli->set.json;
     int code;
 
@@ -79,13 +78,13 @@ static int verify(void *ctx, const wend_run_info *info)
 {
     struct verifier *v = ctx;
     wend_verdict found = {.size = sizeof found};
-    wend_error err = {0};
+    wend_error *err = &v->cli->err;
     char id[sizeof found.bad_run];
     wend_status s;
     int code;
 
     str_copy(id, sizeof id, info->run);
-    s = wend_store_verify(v->cli->store, id, v->cli->set.head, &found, &err);
+    s = wend_store_verify(v->cli->store, id, v->cli->set.head, &found, err);
     if (s == WEND_E_INVAL) { /* other runs may be intact */
         found.bad_seq = 1;
         snprintf(found.bad_run, sizeof found.bad_run, "%.36s", id);
@@ -93,17 +92,16 @@ static int verify(void *ctx, const wend_run_info *info)
         s = WEND_OK;
     }
     if (s != WEND_OK)
-        return give_up(v->cli, s, &err);
+        return report(v->cli, s);
     v->runs++;
     v->bad += found.bad_seq != 0;
     code = say(v, id, &found);
-    if (code != EXIT_DONE || !v->cli->set.salvage || !found.seq)
+    if (code || !v->cli->set.salvage || !found.seq)
         return code;
     s = wend_store_export(v->cli->store, id, found.seq, file_out_write,
-                          &v->file, &err);
-    if (s == WEND_E_IO)
-        return EXIT_FAILED; /* already reported */
-    return s == WEND_OK ? EXIT_DONE : give_up(v->cli, s, &err);
+                          &v->file, err);
+    return s == WEND_E_IO ? EXIT_FAILED /* already reported */
+                          : report(v->cli, s);
 }
 
 static bool is_hash(const char *s)
@@ -115,15 +113,14 @@ static bool is_hash(const char *s)
 static int verify_all(struct verifier *v)
 {
     wend_list_options filter = {.size = sizeof filter};
-    wend_error err = {0};
-    wend_status s = wend_store_check(v->cli->store, &err);
+    wend_status s = wend_store_check(v->cli->store, &v->cli->err);
     int code;
 
     if (s != WEND_OK && s != WEND_E_CORRUPT)
-        return give_up(v->cli, s, &err);
+        return report(v->cli, s);
     v->bad += s != WEND_OK;
     if (s != WEND_OK)
-        complain(0, "%s", err.message);
+        complain(0, "%s", v->cli->err.message);
     code = each_run(v->cli, &filter, -1, verify, v);
     if (code == EXIT_DONE && !v->cli->set.quiet && !v->cli->set.json)
         complain(0, "%lld runs, %lld damaged", (long long)v->runs,
@@ -137,7 +134,7 @@ static int verify_one(struct verifier *v, const char *name)
     struct found found;
     int code = find_run(v->cli, name, &found);
 
-    if (code != EXIT_DONE)
+    if (code)
         return code;
     info.run = str_of(found.id);
     return verify(v, &info);
@@ -155,9 +152,9 @@ static int run(struct cli *cli)
         return usage_error(cli, "--head: '%s' is not a hash (64 hex digits)",
                            set->head);
     code = open_store(cli);
-    if (code == EXIT_DONE && set->salvage)
+    if (!code && set->salvage)
         code = file_out_open(&v.file, set->salvage);
-    if (code != EXIT_DONE)
+    if (code)
         return code;
     code = cli->args_count ? verify_one(&v, cli->args[0]) : verify_all(&v);
     if (set->salvage)

@@ -6,7 +6,6 @@
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
 #include "cli/each_run.h"
-#include "cli/file_out.h"
 #include "cli/term.h"
 #include "cli/view/timeline.h"
 
@@ -42,14 +41,12 @@ static int fold(struct cli *cli, const char *id, struct timeline *t)
     int code = each_event(cli, id, &o, add_event, t);
 
     timeline_end(t);
-    return !code && t->arena.failed ? complain(EXIT_FAILED, "out of memory")
-                                    : code;
+    return code;
 }
 
 static int put(struct cli *cli, const struct timeline *t)
 {
-    struct buf b = {.mem = cli->arena.mem};
-    int code;
+    struct buf b = {.mem = &cli_mem};
 
     switch ((enum format)cli->set.format) {
     case FORMAT_TEXT:
@@ -59,45 +56,35 @@ static int put(struct cli *cli, const struct timeline *t)
     case FORMAT_SVG: timeline_put_svg(&b, t); break;
     case FORMAT_HTML: timeline_put_html(&b, t); break;
     }
-    code =
-        print_safe(cli, &b, cli->set.format == FORMAT_JSON ? term_json : NULL);
-    buf_free(&b);
-    return code;
+    return print_safe(cli, &b,
+                      cli->set.format == FORMAT_JSON ? term_json : NULL);
 }
 
 static int run(struct cli *cli)
 {
     struct timeline t;
     struct found found;
-    size_t detail_max;
-    int code;
+    int code = find_arg(cli, open_runtime, &found);
 
-    code = find_arg(cli, open_runtime, &found);
-    if (code != EXIT_DONE)
+    if (code)
         return code;
-    timeline_init(&t, cli->arena.mem, 0);
+    timeline_init(&t, &cli_mem, 0);
     code = fold(cli, found.id, &t);
-    if (code == EXIT_DONE && cli->set.format == FORMAT_HTML) {
+    if (!code && cli->set.format == FORMAT_HTML) {
         /* The space for each text is known now. */
-        detail_max = timeline_detail_max(&t);
-        timeline_free(&t);
-        timeline_init(&t, cli->arena.mem, detail_max);
+        timeline_init(&t, &cli_mem, timeline_detail_max(&t));
         code = fold(cli, found.id, &t);
     }
-    if (code == EXIT_DONE)
-        code = put(cli, &t);
-    timeline_free(&t);
-    return code;
+    return code ? code : put(cli, &t);
 }
 
 const struct command command_view = {
     .name = "view",
     .args = "[OPTIONS] RUN",
     .summary = "show a run as a timeline: turns, calls, tokens, cost",
-    .more = RUN_IS ".\n"
-                   "html is one self-contained file of at most 5 MB. Texts "
-                   "that do not fit are\n"
-                   "truncated, with the command that prints them in full.\n",
+    .more = "html is one self-contained file of at most 5 MB. Texts that do "
+            "not fit are\n"
+            "truncated, with the command that prints them in full.\n",
     TAKES_A_RUN,
     .opts = opts,
     .only_reads = true,

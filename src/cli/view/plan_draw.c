@@ -1,5 +1,5 @@
 /*
- * plan_draw.c - a plan for people: its numbers, and its graph in lines.
+ * plan_draw.c - a plan for people: its numbers, its cost, its graph in lines.
  *
  * Each action is a row, wave by wave. To its left are lanes: a lane starts at
  * an action that others wait for, and ends at the last of them.
@@ -8,7 +8,9 @@
 
 #include <stdlib.h>
 
+#include "cli/config.h"
 #include "cli/term.h"
+#include "wire/file/models.h"
 #include "wire/plan/plan.h"
 
 enum {
@@ -56,33 +58,23 @@ static int by_wave(const void *a, const void *b)
              : (x->number > y->number) - (x->number < y->number);
 }
 
-static int id_order(wend_str a, wend_str b)
-{
-    size_t len = a.len < b.len ? a.len : b.len;
-    int d = memcmp(a.ptr, b.ptr, len);
-
-    return d ? d : (a.len > b.len) - (a.len < b.len);
-}
-
 static int by_id(const void *a, const void *b)
 {
-    return id_order((*(struct plan_row *const *)a)->id,
-                    (*(struct plan_row *const *)b)->id);
+    return str_order((*(struct plan_row *const *)a)->id,
+                     (*(struct plan_row *const *)b)->id);
 }
 
 static int find_id(const void *key, const void *item)
 {
-    return id_order(*(const wend_str *)key,
-                    (*(struct plan_row *const *)item)->id);
+    return str_order(*(const wend_str *)key,
+                     (*(struct plan_row *const *)item)->id);
 }
 
-static bool read_deps(struct plan_drawing *d, struct plan_row *r)
+static void read_deps(struct plan_drawing *d, struct plan_row *r)
 {
     const struct json *deps = json_get(r->action, "depends_on");
 
     r->deps = arena_alloc(&d->arena, (deps->count + 1) * sizeof *r->deps);
-    if (!r->deps)
-        return false;
     for (const struct json *e = deps->first; e; e = e->next) {
         struct plan_row **found = bsearch(&e->text, d->by_id, d->count,
                                           sizeof(struct plan_row *), find_id);
@@ -93,10 +85,9 @@ static bool read_deps(struct plan_drawing *d, struct plan_row *r)
         if ((*found)->last < r->number)
             (*found)->last = r->number;
     }
-    return true;
 }
 
-static bool read_rows(struct plan_drawing *d, const struct json *actions)
+static void read_rows(struct plan_drawing *d, const struct json *actions)
 {
     uint32_t n = 0;
 
@@ -104,8 +95,6 @@ static bool read_rows(struct plan_drawing *d, const struct json *actions)
     d->rows = arena_alloc(&d->arena, (d->count + 1) * sizeof *d->rows);
     d->by_id =
         arena_alloc(&d->arena, (d->count + 1) * sizeof(struct plan_row *));
-    if (!d->rows || !d->by_id)
-        return false;
     for (const struct json *e = actions->first; e; e = e->next, n++)
         d->rows[n] =
             (struct plan_row){e, json_str(json_get(e, "id")), n, NULL, 0, 0, 0};
@@ -120,9 +109,7 @@ static bool read_rows(struct plan_drawing *d, const struct json *actions)
     }
     qsort(d->by_id, d->count, sizeof(struct plan_row *), by_id);
     for (n = 0; n < d->count; n++)
-        if (!read_deps(d, &d->rows[n]))
-            return false;
-    return true;
+        read_deps(d, &d->rows[n]);
 }
 
 /* ---- Lanes --------------------------------------------------------------- */
@@ -338,7 +325,6 @@ static void put_facts(struct buf *out, const struct plan_drawing *d,
     }
     buf_cstr(out, "  ");
     term_line(out, buf_view(&facts), columns);
-    out->failed = out->failed || facts.failed;
     buf_free(&facts);
 }
 
@@ -378,23 +364,71 @@ void plan_draw(struct buf *out, const struct json *plan,
 {
     struct plan_drawing d = {.arena = {.mem = out->mem}};
     bool lines = look->lines && look->columns > REST_COLUMNS;
+    size_t lanes_max =
+        lines ? (look->columns - REST_COLUMNS) / LANE_COLUMNS : 0;
 
     put_head(out, plan, look);
-    if (read_rows(&d, json_get(plan, "actions"))) {
-        size_t lanes_max =
-            lines ? (look->columns - REST_COLUMNS) / LANE_COLUMNS : 0;
-
-        if (lanes_max > LANES_MAX)
-            lanes_max = LANES_MAX;
-        lines = lines && lay_out(&d, lanes_max);
-        memset(d.lanes, 0, sizeof d.lanes);
-        d.lanes_used = lines ? d.lanes_used : 0;
-        for (uint32_t n = 0; n < d.count; n++)
-            put_row(out, &d, &d.rows[n], look, lines);
-        if (json_get(plan, "critical_path")->count) /* none: no estimates */
-            buf_cstr(out, lines ? "\n\xE2\x97\x86 is on the critical path\n"
-                                : "\n* is on the critical path\n");
-    }
-    out->failed = out->failed || d.arena.failed;
+    read_rows(&d, json_get(plan, "actions"));
+    if (lanes_max > LANES_MAX)
+        lanes_max = LANES_MAX;
+    lines = lines && lay_out(&d, lanes_max);
+    memset(d.lanes, 0, sizeof d.lanes);
+    d.lanes_used = lines ? d.lanes_used : 0;
+    for (uint32_t n = 0; n < d.count; n++)
+        put_row(out, &d, &d.rows[n], look, lines);
+    if (json_get(plan, "critical_path")->count) /* none: no estimates */
+        buf_cstr(out, lines ? "\n\xE2\x97\x86 is on the critical path\n"
+                            : "\n* is on the critical path\n");
     arena_free(&d.arena);
+}
+
+/* ---- The cost ------------------------------------------------------------ */
+
+/* -1 if the price, the window or the longest answer is unknown. */
+static int64_t most_of(const struct models *all, wend_str name)
+{
+    const struct model *m = all && name.ptr ? models_find(all, name) : NULL;
+
+    if (!m || !m->price.known || !m->window || !m->output ||
+        m->output > m->window)
+        return -1;
+    return price_most(&m->price, m->window - m->output, m->output);
+}
+
+static void add(struct plan_cost *out, int64_t nano, int64_t times)
+{
+    int64_t sum;
+
+    out->asked++;
+    if (nano < 0 || __builtin_mul_overflow(nano, times, &sum) ||
+        __builtin_add_overflow(sum, out->most_nano, &sum))
+        return;
+    out->most_nano = sum;
+    out->priced++;
+}
+
+int plan_cost(struct cli *cli, const struct json *plan, struct plan_cost *out)
+{
+    struct buf path = {.mem = &cli_mem};
+    struct models *all = NULL;
+    int code = models_load(cli, &path, &all);
+
+    if (code)
+        return code;
+    for (const struct json *a = json_get(plan, "actions")->first; a;
+         a = a->next) {
+        wend_str type = json_str(json_get(a, "type"));
+        wend_str target = json_str(json_get(a, "target"));
+        int64_t retries = 0;
+
+        json_i64(json_get(a, "retries"), &retries);
+        if (str_is(type, "agent"))
+            add(out, -1, 1);
+        else if (str_is(type, "llm"))
+            add(out,
+                most_of(all, str_is(target, "default") ? str_of(cli->set.model)
+                                                       : target),
+                1 + retries);
+    }
+    return EXIT_DONE;
 }

@@ -1,10 +1,25 @@
 /*
- * plan_draw.h - a plan for people: its numbers, and its graph in lines.
+ * plan_draw.h - a plan for people: its numbers, its cost, its graph in lines.
  */
 #ifndef CLI_PLAN_DRAW_H
 #define CLI_PLAN_DRAW_H
 
-#include "cli/view/plan_cost.h"
+#include "base/json.h"
+#include "cli/cli.h"
+
+/* The maximum cost of its model calls. Prompts are known only at run time, so
+ * this is an upper bound: full windows, the longest answers, every allowed
+ * attempt. Model calls of agents are not bounded in this way, and count as
+ * calls without a price. */
+struct plan_cost {
+    uint32_t asked;  /* actions that call models */
+    uint32_t priced; /* those of them that the sum includes */
+    int64_t most_nano;
+};
+
+/* `plan` is the JSON of wend_plan_describe. Prints its own errors and
+ * returns 0 or an exit code. */
+int plan_cost(struct cli *cli, const struct json *plan, struct plan_cost *out);
 
 struct plan_look {
     size_t columns;

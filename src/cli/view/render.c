@@ -65,13 +65,17 @@ static void model_start(struct view *v, const wend_event *ev)
     v->plan &= !ev->in_turn; /* it failed, and a model continues */
 }
 
-static void talk_line(struct view *v, const char *mark, wend_str text)
+static void talk_line(struct view *v, const char *colour, const char *mark,
+                      wend_str text)
 {
     struct buf *out = view_talk(v);
     size_t used = strlen(mark);
 
+    paint(v, colour);
     buf_cstr(out, mark);
     term_line(out, text, v->width > used ? v->width - used : 1);
+    paint(v, *colour ? PLAIN : "");
+    buf_char(out, '\n');
 }
 
 /* The run continues with the calls that had started; tell the user. */
@@ -98,12 +102,8 @@ static void model_end(struct view *v, const wend_event *ev)
     if (e->purpose != WEND_PURPOSE_ANSWER &&
         e->purpose != WEND_PURPOSE_REPAIR && e->purpose != WEND_PURPOSE_PLAN)
         return;
-    if (v->verbose && v->talks && e->thinking.len) {
-        paint(v, DIM);
-        talk_line(v, "~ ", e->thinking);
-        paint(v, PLAIN);
-        buf_char(view_talk(v), '\n');
-    }
+    if (v->verbose && v->talks && e->thinking.len)
+        talk_line(v, DIM, "~ ", e->thinking);
     if (!v->whole && !v->piece_any && e->outcome == WEND_OUTCOME_OK)
         put_text(v, e->text); /* it came in one piece */
 }
@@ -132,10 +132,7 @@ static void call_start(struct view *v, const wend_event *ev)
     buf_str(&line, e->name);
     buf_char(&line, ' ');
     buf_str(&line, e->args_json);
-    paint(v, DIM);
-    talk_line(v, "> ", buf_view(&line));
-    paint(v, PLAIN);
-    buf_char(view_talk(v), '\n');
+    talk_line(v, DIM, "> ", buf_view(&line));
     buf_free(&line);
     v->last_call.ptr = v->call;
     v->last_call.len = e->call.len < sizeof v->call ? e->call.len : 0;
@@ -161,30 +158,23 @@ static void call_end(struct view *v, const wend_event *ev)
     if (!ok)
         buf_fmt(&line, "%s: ", wend_outcome_name(e->outcome));
     buf_str(&line, !ok && e->error ? e->error->message : e->output);
-    paint(v, ok ? DIM : RED);
-    talk_line(v, ok ? "  = " : "  ! ", buf_view(&line));
-    paint(v, PLAIN);
-    buf_char(view_talk(v), '\n');
+    talk_line(v, ok ? DIM : RED, ok ? "  = " : "  ! ", buf_view(&line));
     buf_free(&line);
     v->last_call.len = 0;
 }
 
 static void approval_ask(struct view *v, const wend_event *ev)
 {
-    if (!v->talks || v->live)
-        return; /* a live approval is shown in full */
-    talk_line(v, "? ", ev->u.approval_ask.name);
-    buf_char(view_talk(v), '\n');
+    if (v->talks && !v->live) /* a live approval is shown in full */
+        talk_line(v, "", "? ", ev->u.approval_ask.name);
 }
 
 static void approval_answer(struct view *v, const wend_event *ev)
 {
     const wend_ev_approval_answer *e = &ev->u.approval_answer;
 
-    if (!v->talks || v->live)
-        return;
-    talk_line(v, e->yes ? "  allowed by " : "  refused by ", e->by);
-    buf_char(view_talk(v), '\n');
+    if (v->talks && !v->live)
+        talk_line(v, "", e->yes ? "  allowed by " : "  refused by ", e->by);
 }
 
 /* ---- What went wrong ----------------------------------------------------- */

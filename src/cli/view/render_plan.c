@@ -160,7 +160,6 @@ void render_outputs(struct view *v, wend_str json)
         term_text(out, text);
     else
         buf_str(out, text);
-    v->text_any = true;
     v->text_open = text.len && text.ptr[text.len - 1] != '\n';
     arena_free(&a);
 }

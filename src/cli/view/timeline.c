@@ -1,5 +1,7 @@
 /*
  * timeline.c - folds the events of a run into turns and spans.
+ *
+ * Memory never fails here (cli_mem).
  */
 #include "cli/view/timeline.h"
 
@@ -32,7 +34,6 @@ static wend_str keep(struct timeline *t, wend_str s)
 static void keep_detail(struct timeline *t, const wend_event *ev, wend_str s,
                         struct detail *out)
 {
-
     *out = (struct detail){.bytes = s.len, .seq = ev->seq};
     if (!s.ptr)
         return;
@@ -41,9 +42,8 @@ static void keep_detail(struct timeline *t, const wend_event *ev, wend_str s,
             xml_put(NULL, (wend_str){s.ptr, utf8_cut(s, detail_steps[i])});
     out->text =
         arena_str(&t->arena, (wend_str){s.ptr, utf8_cut(s, t->detail_max)});
-    if (s.len <= STRING_INLINE_MAX)
-        return;
-    sha256_hex(out->hash, s);
+    if (s.len > STRING_INLINE_MAX)
+        sha256_hex(out->hash, s);
 }
 
 size_t timeline_detail_max(const struct timeline *t)
@@ -67,8 +67,6 @@ static struct turn_line *turn_new(struct timeline *t, int64_t counter,
 {
     struct turn_line *line = arena_alloc(&t->arena, sizeof *line);
 
-    if (!line)
-        return NULL;
     line->counter = counter;
     line->bar.began_us = time_us;
     line->spans_last = &line->spans;
@@ -118,9 +116,7 @@ static void span_open(struct timeline *t, const wend_event *ev,
 
     if (id.ptr && span_find(t, kind, id))
         return; /* it runs again after an interruption */
-    s = line ? arena_alloc(&t->arena, sizeof *s) : NULL;
-    if (!s)
-        return;
+    s = arena_alloc(&t->arena, sizeof *s);
     s->kind = kind;
     s->bar.id = keep(t, id);
     s->bar.name = keep(t, name);
@@ -152,11 +148,9 @@ static void spend(struct timeline *t, const wend_event *ev,
     t->tokens_in += u->input;
     t->tokens_out += u->output;
     t->cost_nano += cost;
-    if (line) {
-        line->tokens_in += u->input;
-        line->tokens_out += u->output;
-        line->cost_nano += cost;
-    }
+    line->tokens_in += u->input;
+    line->tokens_out += u->output;
+    line->cost_nano += cost;
 }
 
 static void model_end(struct timeline *t, const wend_event *ev)
@@ -185,8 +179,6 @@ static void turn_start(struct timeline *t, const wend_event *ev)
     const wend_ev_turn_start *e = &ev->u.turn_start;
     struct turn_line *line = turn_new(t, e->counter, when(t, ev));
 
-    if (!line)
-        return;
     line->bar.id = keep(t, e->id);
     line->parent_id = keep(t, e->parent_id);
 }
@@ -208,13 +200,11 @@ static void run_resume(struct timeline *t, const wend_event *ev)
 {
     struct gap *g = arena_alloc(&t->arena, sizeof *g);
 
-    if (g) {
-        g->at_us = t->scale.ended_us;
-        g->us = when(t, ev) - t->scale.ended_us;
-        g->next = t->gaps;
-        t->gaps = g;
-    }
-    t->idle_us += when(t, ev) - t->scale.ended_us;
+    *g = (struct gap){.next = t->gaps,
+                      .at_us = t->scale.ended_us,
+                      .us = when(t, ev) - t->scale.ended_us};
+    t->gaps = g;
+    t->idle_us += g->us;
 }
 
 static void run_fork(struct timeline *t, const wend_event *ev)
@@ -225,11 +215,9 @@ static void run_fork(struct timeline *t, const wend_event *ev)
     t->run = keep(t, ev->run);
     if (ev->u.run_fork.model.ptr)
         t->model = keep(t, ev->u.run_fork.model);
-    if (!a)
-        return;
-    a->run = keep(t, ev->u.run_fork.parent);
-    a->at = ev->u.run_fork.at;
-    a->next = t->forks;
+    *a = (struct ancestor){.next = t->forks,
+                           .run = keep(t, ev->u.run_fork.parent),
+                           .at = ev->u.run_fork.at};
     t->forks = a;
 }
 
@@ -242,10 +230,7 @@ static void model_start(struct timeline *t, const wend_event *ev)
 
 static void model_retry(struct timeline *t, const wend_event *ev)
 {
-    struct turn_line *line = turn_now(t, ev);
-
-    if (line)
-        line->retries++;
+    turn_now(t, ev)->retries++;
     if (ev->u.model_retry.usage)
         spend(t, ev, ev->u.model_retry.usage);
 }
@@ -304,15 +289,13 @@ static void remark(struct timeline *t, const wend_event *ev, bool error,
                    wend_str message)
 {
     enum { REMARKS_MAX = 100 }; /* kept; the rest are only counted */
-    struct remark *r = t->remarks_count++ < REMARKS_MAX
-                           ? arena_alloc(&t->arena, sizeof *r)
-                           : NULL;
+    struct remark *r;
 
-    if (!r)
+    if (t->remarks_count++ >= REMARKS_MAX)
         return;
-    r->error = error;
-    r->message = keep(t, message);
-    r->at_us = when(t, ev);
+    r = arena_alloc(&t->arena, sizeof *r);
+    *r = (struct remark){
+        .error = error, .message = keep(t, message), .at_us = when(t, ev)};
     *t->remarks_last = r;
     t->remarks_last = &r->next;
 }
@@ -373,9 +356,4 @@ void timeline_init(struct timeline *t, const struct mem *m, size_t detail_max)
     t->arena.mem = m;
     t->detail_max = detail_max;
     t->remarks_last = &t->remarks;
-}
-
-void timeline_free(struct timeline *t)
-{
-    arena_free(&t->arena);
 }

@@ -86,7 +86,6 @@ size_t timeline_detail_max(const struct timeline *t);
 void timeline_event(struct timeline *t, const wend_event *ev);
 /* After the last event: a span without an end lasts to the end. */
 void timeline_end(struct timeline *t);
-void timeline_free(struct timeline *t);
 
 void timeline_put_text(struct buf *b, const struct timeline *t, size_t width);
 void timeline_put_json(struct buf *b, const struct timeline *t);

@@ -5,9 +5,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/each_run.h"
 #include "cli/term.h"
 
 enum { LINE_MAX_PIPED = 200 }; /* columns of a line that goes to a program */
@@ -24,6 +26,55 @@ static const struct dialect *const dialects[] = {
     [DIALECT_CORTEX] = &dialect_cortex,
     [DIALECT_AG_UI] = NULL,
 };
+
+/* ---- Output -------------------------------------------------------------- */
+
+bool out_full(const struct out *o)
+{
+    return !o->error && o->text.len - o->at >= OUT_PENDING_MAX;
+}
+
+bool out_pending(const struct out *o)
+{
+    return !o->error && o->text.len > o->at;
+}
+
+void out_close(struct out *o, int error)
+{
+    if (!o->error)
+        o->error = error;
+}
+
+/* Drop written text when it is everything, or most of the buffer. */
+static void shrink(struct out *o)
+{
+    if (o->at < o->text.len && o->at < OUT_PENDING_MAX)
+        return;
+    memmove(o->text.ptr, o->text.ptr + o->at, o->text.len - o->at);
+    o->text.len -= o->at;
+    o->at = 0;
+}
+
+void out_write(struct out *o)
+{
+    size_t piece = o->text.len - o->at;
+    ssize_t n;
+
+    if (!out_pending(o))
+        return;
+    if (piece > PIPE_BUF)
+        piece = PIPE_BUF; /* a pipe that polls writable accepts this much */
+    n = write(o->fd, o->text.ptr + o->at, piece);
+    if (n < 0 && errno != EINTR && errno != EAGAIN) {
+        out_close(o, errno);
+        return;
+    }
+    if (n > 0)
+        o->at += (size_t)n;
+    shrink(o);
+}
+
+/* ---- The view ------------------------------------------------------------ */
 
 enum look view_look(const struct settings *set)
 {
@@ -48,7 +99,6 @@ static bool open_dialect(struct view *v, const struct settings *set)
 
 static bool open_log(struct view *v, const char *path)
 {
-    v->log_fd = -1;
     if (!path)
         return true;
     v->log_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -57,12 +107,21 @@ static bool open_log(struct view *v, const char *path)
     return v->log_fd >= 0;
 }
 
+void view_free(struct view *v)
+{
+    if (v->log_fd >= 0)
+        close(v->log_fd);
+    dialect_close(&v->dialect);
+    waterfall_free(v->waterfall);
+    buf_free(&v->results.text);
+    buf_free(&v->talk.text);
+}
+
 bool view_open(struct view *v, const struct settings *set, enum look look)
 {
     bool shows = look == LOOK_ANSWER && !set->quiet;
 
-    memset(v, 0, sizeof *v);
-    v->look = look;
+    *v = (struct view){.look = look, .log_fd = -1};
     v->quiet = set->quiet;
     v->verbose = set->verbose;
     v->safe_only = isatty(STDOUT_FILENO);
@@ -75,22 +134,11 @@ bool view_open(struct view *v, const struct settings *set, enum look look)
     v->results.fd = STDOUT_FILENO;
     v->talk.fd = STDERR_FILENO;
     v->results.text.mem = v->talk.text.mem = &v->mem;
-    if (set->events > DIALECT_NATIVE && !open_dialect(v, set))
-        return false;
-    if (open_log(v, set->log_file))
+    if ((set->events <= DIALECT_NATIVE || open_dialect(v, set)) &&
+        open_log(v, set->log_file))
         return true;
-    dialect_close(&v->dialect);
+    view_free(v);
     return false;
-}
-
-void view_free(struct view *v)
-{
-    if (v->log_fd >= 0)
-        close(v->log_fd);
-    dialect_close(&v->dialect);
-    waterfall_free(v->waterfall);
-    buf_free(&v->results.text);
-    buf_free(&v->talk.text);
 }
 
 struct buf *view_talk(struct view *v)
@@ -185,9 +233,7 @@ uint64_t view_past_types(const struct view *v)
 {
     if (v->look == LOOK_DIALECT)
         return UINT64_MAX;
-    return v->look == LOOK_ANSWER
-               ? UINT64_C(1) << WEND_RUN_START | UINT64_C(1) << WEND_MODEL_START
-               : 0;
+    return v->look == LOOK_ANSWER ? TYPE(RUN_START) | TYPE(MODEL_START) : 0;
 }
 
 void view_past(struct view *v, const wend_event *ev)

@@ -2,14 +2,14 @@
  * view.h - formats the events of a run: as an answer, as lines, as JSON.
  *
  * A view appends to two outputs: results and talk (progress and errors). If
- * both are the same terminal, talk goes to the first one to keep the order.
+ * both are the same terminal, file or pipe, talk goes to the first one: that
+ * keeps the order, and ends a line of text before a line of talk.
  */
 #ifndef CLI_VIEW_H
 #define CLI_VIEW_H
 
 #include "base/utf8.h"
 #include "cli/cli.h"
-#include "cli/out.h"
 #include "cli/view/waterfall.h"
 #include "wire/dialect/dialect.h"
 
@@ -19,6 +19,23 @@ enum look {
     LOOK_JSON,    /* canonical lines */
     LOOK_DIALECT, /* those of another dialect */
 };
+
+/* Above it no more events are read from the run. */
+enum { OUT_PENDING_MAX = 64 << 10 };
+
+/* Buffered output that never blocks: added text is pending until out_write,
+ * which writes as much as a pipe that polls writable accepts. */
+struct out {
+    int fd;
+    struct buf text; /* add to it freely */
+    size_t at;       /* bytes already written */
+    int error;       /* errno that closed it; all later text is dropped */
+};
+
+bool out_full(const struct out *o);
+bool out_pending(const struct out *o);
+void out_write(struct out *o);
+void out_close(struct out *o, int error); /* the reader is gone */
 
 struct view {
     enum look look;
@@ -42,8 +59,7 @@ struct view {
     bool planned;                /* the model's newest call is a plan */
     bool plan;      /* the run is a plan, and these are its outputs */
     bool whole;     /* only at the end, if it matches its schema */
-    bool text_any;  /* some text was shown in this run */
-    bool text_open; /* and its last line is unfinished */
+    bool text_open; /* the last line of the text is unfinished */
     bool piece_any; /* of this message */
     struct utf8_before before; /* the next piece of it */
     wend_str last_call;        /* whose line was the last; in `call` */
@@ -54,7 +70,7 @@ struct view {
 /* The format that --json and --events select. */
 enum look view_look(const struct settings *set);
 /* False if the dialect is not built or the log file cannot be opened, after
- * a message. Call view_free only after true. */
+ * a message; then there is nothing to free, and view_free does no harm. */
 bool view_open(struct view *v, const struct settings *set, enum look look);
 void view_event(struct view *v, const wend_event *ev);
 /* An earlier event that is not shown, but may affect later ones.

@@ -80,18 +80,14 @@ static struct bar *bar_of(struct waterfall *w, wend_str id)
 
 static void add_bar(struct waterfall *w, const wend_event *ev)
 {
-    size_t cap = w->cap ? w->cap * 2 : 64;
-    struct bar *more;
+    struct bar *bars;
 
     if (bar_of(w, ev->u.action_start.action))
         return; /* runs again after an interruption */
-    if (w->count == w->cap) {
-        more = mem_realloc(&w->mem, w->bars, cap * sizeof *more);
-        if (!more)
-            return;
-        w->bars = more;
-        w->cap = cap;
-    }
+    bars = mem_more(&w->mem, w->bars, w->count, &w->cap, sizeof *bars);
+    if (!bars)
+        return;
+    w->bars = bars;
     w->bars[w->count++] = (struct bar){
         .id = arena_str(&w->arena, ev->u.action_start.action),
         .name = arena_str(&w->arena, ev->u.action_start.name),
