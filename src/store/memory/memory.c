@@ -69,7 +69,7 @@ static wend_status take_head(const struct memory_store *m,
     struct store_item item;
 
     do
-        r = memory_run_get(m, memory_run_text(r, T_PARENT));
+        r = memory_run_get(m, r->birth.parent);
     while (r && seq <= r->seq_base);
     if (!r || seq > r->seq)
         return WEND_E_STALE;
@@ -97,7 +97,7 @@ static wend_status add(struct memory_store *m, const struct store_batch *b)
         if (fresh)
             fresh->number = ++m->run_number;
         if (r && (parent = memory_run_get(m, b->birth->parent)))
-            r->imported |= parent->imported;
+            r->birth.imported |= parent->birth.imported;
         if (!r || !table_room(&m->runs, mem))
             s = WEND_E_NOMEM;
         else if (!store_batch_fits(b, r->epoch, r->seq))
@@ -192,7 +192,7 @@ static bool find_parts(const struct memory_store *m, struct memory_run *r,
         if (!base || base < from)
             break;
         p.last = base < p.last ? base : p.last;
-        p.r = memory_run_get(m, memory_run_text(p.r, T_PARENT));
+        p.r = memory_run_get(m, p.r->birth.parent);
     }
     return !parts->failed;
 }
@@ -275,10 +275,14 @@ static wend_status memory_sound(wend_store *s, wend_error *err)
 
 /* ---- Listing ------------------------------------------------------------- */
 
-static bool text_is(const struct memory_run *r, enum text which,
-                    const char *wanted)
+static wend_str run_id(const struct memory_run *r)
 {
-    return !wanted || str_is(memory_run_text(r, which), wanted);
+    return (wend_str){r->text, r->node.key_len};
+}
+
+static bool text_is(wend_str text, const char *wanted)
+{
+    return !wanted || str_is(text, wanted);
 }
 
 /* Newest here first: an imported run may have any id and any time. */
@@ -293,12 +297,14 @@ static int newer(const void *a, const void *b)
 static bool listed(const struct memory_run *r, const wend_list_options *o,
                    struct memory_run *after)
 {
-    return text_is(r, T_USER, o->user) && text_is(r, T_SESSION, o->session) &&
-           text_is(r, T_AGENT, o->agent) &&
+    const struct store_birth *b = &r->birth;
+
+    return text_is(b->user, o->user) && text_is(b->session, o->session) &&
+           text_is(b->agent, o->agent) &&
            (!o->status || !strcmp(r->summary.status, o->status)) &&
-           (!o->run || str_starts(memory_run_text(r, T_RUN), o->run)) &&
-           r->started_us >= o->since_us &&
-           (!o->until_us || r->started_us < o->until_us) &&
+           (!o->run || str_starts(run_id(r), o->run)) &&
+           b->started_us >= o->since_us &&
+           (!o->until_us || b->started_us < o->until_us) &&
            (!after || newer(&after, &r) < 0);
 }
 
@@ -306,23 +312,23 @@ static void info_of(const struct memory_run *r, struct arena *a,
                     wend_run_info *info)
 {
     *info = (wend_run_info){
-        .run = arena_str(a, memory_run_text(r, T_RUN)),
+        .run = arena_str(a, run_id(r)),
         .status = str_of(r->summary.status),
-        .agent = arena_str(a, memory_run_text(r, T_AGENT)),
-        .model = arena_str(a, memory_run_text(r, T_MODEL)),
-        .prompt = arena_str(a, memory_run_text(r, T_PROMPT)),
-        .user = arena_str(a, memory_run_text(r, T_USER)),
-        .session = arena_str(a, memory_run_text(r, T_SESSION)),
-        .parent = arena_str(a, memory_run_text(r, T_PARENT)),
-        .started_us = r->started_us,
+        .agent = arena_str(a, r->birth.agent),
+        .model = arena_str(a, r->birth.model),
+        .prompt = arena_str(a, r->birth.prompt),
+        .user = arena_str(a, r->birth.user),
+        .session = arena_str(a, r->birth.session),
+        .parent = arena_str(a, r->birth.parent),
+        .started_us = r->birth.started_us,
         .ended_us = r->summary.ended_us,
         .turns = r->summary.turns,
         .tokens_in = r->summary.tokens_in,
         .tokens_out = r->summary.tokens_out,
         .cost_nano = r->summary.cost_nano,
         .seq = r->seq,
-        .imported = r->imported,
-        .child = memory_run_text(r, T_PARENT).ptr && !r->seq_base,
+        .imported = r->birth.imported,
+        .child = r->birth.parent.ptr && !r->seq_base,
     };
 }
 
@@ -361,6 +367,85 @@ static wend_status memory_list(wend_store *s, const wend_list_options *o,
     pthread_mutex_unlock(&m->lock);
     return status;
 }
+
+/* ---- Pruning ------------------------------------------------------------- */
+
+static bool has_child(const struct memory_store *m, wend_str run)
+{
+    for (size_t i = 0; i < m->runs.slots_count; i++)
+        for (const struct node *n = m->runs.slots[i]; n; n = n->next)
+            if (str_eq(((const struct memory_run *)n)->birth.parent, run))
+                return true;
+    return false;
+}
+
+static wend_status memory_forget(wend_store *s, const char *ids, size_t count,
+                                 int64_t *gone, wend_error *err)
+{
+    struct memory_store *m = (struct memory_store *)s;
+
+    (void)err;
+    *gone = 0;
+    pthread_mutex_lock(&m->lock);
+    for (; count; count--, ids += strlen(ids) + 1) {
+        struct memory_run *r = memory_run_get(m, str_of(ids));
+
+        if (!r || !r->summary.ended_us || has_child(m, str_of(ids)))
+            continue;
+        memory_inbox_drop(m, str_of(ids));
+        table_remove(&m->runs, &r->node);
+        memory_run_free(&s->mem, r);
+        ++*gone;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return WEND_OK;
+}
+
+static void mark_used(struct memory_store *m, const struct memory_run *r)
+{
+    for (size_t i = 0; i < r->rows_count; i++) {
+        wend_str rest = {r->rows[i]->body, r->rows[i]->len}, hash;
+
+        while (store_blob_next(&rest, &hash)) {
+            struct memory_blob *b = memory_blob_get(m, hash);
+
+            if (b)
+                b->used = true;
+        }
+    }
+}
+
+static wend_status memory_tidy(wend_store *s, int64_t now_us, int64_t *bytes,
+                               wend_error *err)
+{
+    struct memory_store *m = (struct memory_store *)s;
+    struct node *n, *next;
+
+    (void)err;
+    *bytes = 0;
+    pthread_mutex_lock(&m->lock);
+    memory_facts_drop(m, now_us);
+    for (size_t i = 0; i < m->runs.slots_count; i++)
+        for (n = m->runs.slots[i]; n; n = n->next)
+            mark_used(m, (struct memory_run *)n);
+    for (size_t i = 0; i < m->blobs.slots_count; i++)
+        for (n = m->blobs.slots[i]; n; n = next) {
+            struct memory_blob *b = (struct memory_blob *)n;
+
+            next = n->next;
+            if (!b->used) {
+                *bytes += (int64_t)b->len;
+                table_remove(&m->blobs, n);
+                mem_free(&s->mem, b);
+                continue;
+            }
+            b->used = false;
+        }
+    pthread_mutex_unlock(&m->lock);
+    return WEND_OK;
+}
+
+/* ---- Life ---------------------------------------------------------------- */
 
 static void memory_free(wend_store *s)
 {

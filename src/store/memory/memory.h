@@ -6,7 +6,56 @@
 
 #include <pthread.h>
 
-#include "store/memory/memory_run.h"
+#include "store/store.h"
+#include "store/table.h"
+
+/* ---- One run: rows and hashes (memory_run.c) ----------------------------- */
+
+/* A kept event or a pack. */
+struct memory_row {
+    int64_t seq;
+    uint32_t n, count; /* of a pack */
+    uint32_t len : 31, is_pack : 1;
+    char body[];
+};
+
+struct memory_rows { /* the rows of one batch */
+    struct memory_rows *next;
+    char bytes[];
+};
+
+struct memory_run {
+    struct node node; /* key: the run id */
+    struct memory_rows *blocks;
+    struct memory_row **rows; /* by seq, then n */
+    uint32_t rows_count, rows_cap;
+    uint32_t rows_hashed, hashes_count, hashes_cap;
+    unsigned char (*hashes)[SHA256_BYTES]; /* of the first events */
+    int64_t number;                        /* later runs have higher ones */
+    int64_t epoch, seq, seq_base;          /* base: before the first */
+    unsigned char head_base[SHA256_BYTES]; /* of the event before the first */
+    struct store_summary summary;
+    struct store_birth birth;
+    char text[]; /* of the id, then of the birth */
+};
+
+/* A run without rows from b->birth; NULL when out of memory. */
+struct memory_run *memory_run_new(const struct mem *m,
+                                  const struct store_batch *b);
+void memory_run_free(const struct mem *m, struct memory_run *r);
+/* Copies the rows of b: all of them, or none and false. */
+bool memory_run_add(struct memory_run *r, const struct mem *m,
+                    const struct store_batch *b);
+/* The first row that is not before event seq. */
+size_t memory_run_find(const struct memory_run *r, int64_t seq);
+/* The hash of the newest event; false when out of memory. */
+bool memory_run_head(struct memory_run *r, const struct mem *m,
+                     unsigned char head[SHA256_BYTES]);
+/* False when out of memory. */
+bool memory_run_item(struct memory_run *r, const struct mem *m,
+                     const struct memory_row *row, struct store_item *item);
+
+/* ---- The store ----------------------------------------------------------- */
 
 struct memory_blob {
     struct node node; /* key: the hash */
@@ -67,11 +116,5 @@ bool memory_inbox_lets(const struct memory_store *m,
 void memory_inbox_heard(struct memory_store *m, const struct store_batch *b);
 void memory_inbox_drop(struct memory_store *m,
                        wend_str run); /* of a run that goes */
-
-/* memory_prune.c */
-wend_status memory_forget(wend_store *s, const char *ids, size_t count,
-                          int64_t *gone, wend_error *err);
-wend_status memory_tidy(wend_store *s, int64_t now_us, int64_t *bytes,
-                        wend_error *err);
 
 #endif

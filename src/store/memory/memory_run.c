@@ -4,22 +4,12 @@
  * Bodies are copied once, a batch in one block, and never move. Hashes are
  * computed when someone reads: most runs in memory are never read again.
  */
-#include "store/memory/memory_run.h"
+#include "store/memory/memory.h"
 
 #include <assert.h>
 #include <string.h>
 
 enum { ROWS_MIN = 8 }; /* about as many as a parked run has */
-
-wend_str memory_run_text(const struct memory_run *r, enum text which)
-{
-    const char *p = r->text;
-
-    for (int i = 0; i < (int)which; i++)
-        p += r->text_len[i] == UINT32_MAX ? 0 : r->text_len[i];
-    return r->text_len[which] == UINT32_MAX ? STR_NONE
-                                            : (wend_str){p, r->text_len[which]};
-}
 
 void memory_run_free(const struct mem *m, struct memory_run *r)
 {
@@ -39,36 +29,21 @@ void memory_run_free(const struct mem *m, struct memory_run *r)
 struct memory_run *memory_run_new(const struct mem *m,
                                   const struct store_batch *b)
 {
-    const struct store_birth *birth = b->birth;
-    const wend_str texts[TEXTS] = {
-        [T_RUN] = b->run,           [T_AGENT] = birth->agent,
-        [T_MODEL] = birth->model,   [T_PROMPT] = store_prompt(birth->prompt),
-        [T_USER] = birth->user,     [T_SESSION] = birth->session,
-        [T_PARENT] = birth->parent,
-    };
-    size_t len = 0;
+    wend_str run = b->run;
+    struct store_birth birth = *b->birth;
+    wend_str *const texts[] = {&run,          &birth.agent, &birth.model,
+                               &birth.prompt, &birth.user,  &birth.session,
+                               &birth.parent, NULL};
     struct memory_run *r;
-    char *p;
 
-    for (int i = 0; i < TEXTS; i++)
-        len += texts[i].len;
-    if (len >= UINT32_MAX)
-        return NULL;
-    r = mem_zalloc(m, sizeof *r + len);
+    birth.prompt = store_prompt(birth.prompt);
+    r = store_block(m, offsetof(struct memory_run, text), texts);
     if (!r)
         return NULL;
-    p = r->text;
-    for (int i = 0; i < TEXTS; i++) {
-        r->text_len[i] = texts[i].ptr ? (uint32_t)texts[i].len : UINT32_MAX;
-        if (texts[i].len)
-            memcpy(p, texts[i].ptr, texts[i].len);
-        p += texts[i].len;
-    }
+    r->birth = birth;
     r->epoch = b->epoch;
     r->seq_base = b->events_count ? b->events[0].seq - 1 : 0;
     r->seq = r->seq_base;
-    r->started_us = birth->started_us;
-    r->imported = birth->imported;
     return r;
 }
 
@@ -106,7 +81,7 @@ static struct memory_row *row_put(struct memory_run *r, char **at,
 
     *at += row_size(body);
     memset(row, 0, sizeof *row);
-    row->len = (uint32_t)body.len;
+    row->len = (uint32_t)body.len & INT32_MAX;
     if (body.len)
         memcpy(row->body, body.ptr, body.len);
     r->rows[r->rows_count++] = row;
@@ -121,7 +96,7 @@ static size_t put_packs(struct memory_run *r, char **at,
         struct memory_row *row = row_put(r, at, b->packs[p].body);
 
         row->seq = b->packs[p].seq;
-        row->at = b->packs[p].n;
+        row->n = (uint32_t)b->packs[p].n;
         row->count = (uint32_t)b->packs[p].count;
         row->is_pack = true;
     }
@@ -135,14 +110,16 @@ bool memory_run_add(struct memory_run *r, const struct mem *m,
     struct memory_rows *block;
     char *at;
 
-    for (size_t i = 0; i < b->packs_count; i++)
+    for (size_t i = 0; i < b->packs_count; i++) {
         size += row_size(b->packs[i].body);
+        if (b->packs[i].n > UINT32_MAX)
+            return false; /* 4 GiB of deltas after one event */
+    }
     for (size_t i = 0; i < b->events_count; i++)
         size += row_size(b->events[i].body);
     if (size == sizeof *block)
         return true;
-    if (size >= UINT32_MAX ||
-        !rows_room(r, m, b->packs_count + b->events_count))
+    if (size > INT32_MAX || !rows_room(r, m, b->packs_count + b->events_count))
         return false;
     block = mem_alloc(m, size);
     if (!block)
@@ -157,7 +134,6 @@ bool memory_run_add(struct memory_run *r, const struct mem *m,
         p = put_packs(r, &at, b, p, b->events[i].seq);
         row = row_put(r, &at, b->events[i].body);
         row->seq = b->events[i].seq;
-        row->at = b->events[i].time_us;
         r->seq = row->seq;
     }
     put_packs(r, &at, b, p, INT64_MAX);
@@ -237,7 +213,7 @@ bool memory_run_item(struct memory_run *r, const struct mem *m,
         .body = {row->body, row->len},
     };
     if (item->is_pack) {
-        item->n = row->at;
+        item->n = row->n;
         item->count = row->count;
         return true;
     }

@@ -13,7 +13,6 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
-#include "store/note.h"
 #include "store/queue.h"
 #include "store/store.h"
 
@@ -101,7 +100,7 @@ struct db {
     sqlite3_stmt *statements[QUERIES];
     struct patience patience; /* while another connection has it locked */
     bool made, adopted;       /* by db_open, see wend_store_origin */
-    bool lost;                /* by db_open: commits, see wal_scan.h */
+    bool lost;                /* by db_open: commits, see wal_has_lost */
     bool checkpoint_later;    /* not in the commit that it is due in ... */
     bool checkpoint_due;      /* ... but this is set */
     int checkpointed;         /* pages of the log that are in the file, then */
@@ -204,6 +203,9 @@ wend_status db_open_still(const char *path, const struct db_schema *schema,
                           struct still *still, wend_error *err);
 /* Moves what the log has into the file; SQLITE_OK or an error. */
 int db_checkpoint(struct db *db);
+/* wal_scan.c: whether the write-ahead log of the store at `path` has lost
+ * commits. A log that cannot be read has lost nothing yet. */
+bool wal_has_lost(const char *path);
 /* The random id that the file was made with; empty if it is malformed. */
 wend_status db_store_id(struct db *db, char id[STORE_ID_BYTES],
                         wend_error *err);
@@ -284,9 +286,12 @@ wend_status db_blob(wend_store *store, wend_str hash, struct buf *out,
 wend_status db_state(wend_store *store, wend_str run, struct store_state *out,
                      wend_error *err);
 wend_status db_check(wend_store *store, wend_error *err);
-/* sqlite_note.c. After a commit: how far the runs of its batches are. */
+/* sqlite_note.c. A note counts for the store whose id the owner has. After a
+ * commit: how far the runs of its batches are. */
 void db_note(struct sqlite_store *s, const struct store_batch *batches);
 int64_t db_noted(const struct owner *o, int64_t id, wend_str run);
+/* False, with errno: it is still there, and says that the run was lost. */
+bool db_note_clear(const struct owner *o, int64_t id);
 /* WEND_E_CORRUPT: a run whose newest event is seq had more. */
 wend_status db_note_check(const struct owner *o, int64_t id, wend_str run,
                           int64_t seq, wend_error *err);

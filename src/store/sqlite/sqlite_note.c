@@ -1,10 +1,97 @@
 /*
- * sqlite_note.c - notes of an SQLite store, compared with its runs.
+ * sqlite_note.c - how far each run of a store had come, beside the store.
+ *
+ * After each commit the newest event of its runs is noted in the owners' file,
+ * by a plain write: 64 bytes for each run, at its number. A note is never ahead
+ * of the disk where the disk keeps its promises, so a log that is behind its
+ * note has lost its end: the write-ahead log was damaged or cut, or the store
+ * is an older copy. A note that is lost proves nothing.
+ *
+ * A note is a line that people can read: run, seq and a check over both and
+ * the store's id, with which a torn or foreign line is told apart.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
+#include "base/id.h"
 #include "store/sqlite/sqlite.h"
+
+enum { NOTE_BYTES = 64, SEQ_DIGITS = 10, CHECK_DIGITS = 15 };
+
+struct note {
+    char run[RUN_ID_LEN + 1];
+    int64_t seq;
+};
+
+static void line_of(const char *store, const struct note *note,
+                    char line[NOTE_BYTES + 1])
+{
+    char hex[SHA256_HEX + 1];
+    struct sha256 s;
+    int len = snprintf(line, NOTE_BYTES + 1, "%-*.*s %*lld ", RUN_ID_LEN,
+                       RUN_ID_LEN, note->run, SEQ_DIGITS, (long long)note->seq);
+
+    sha256_init(&s);
+    sha256_add(&s, store, strlen(store));
+    sha256_add(&s, line, (size_t)len);
+    sha256_end_hex(&s, hex);
+    snprintf(line + len, (size_t)(NOTE_BYTES + 1 - len), "%.*s\n", CHECK_DIGITS,
+             hex);
+}
+
+static bool has_file(const struct owner *o)
+{
+    return o->fd >= 0 && !o->ownerless && o->store && o->store[0];
+}
+
+static bool put(const struct owner *o, int64_t id, const char *line)
+{
+    return pwrite(o->fd, line, NOTE_BYTES, id * NOTE_BYTES) == NOTE_BYTES;
+}
+
+/* A note that cannot be written is missing; the store does not fail. */
+static void note_write(const struct owner *o, int64_t id, wend_str run,
+                       int64_t seq)
+{
+    struct note note = {.seq = seq};
+    char line[NOTE_BYTES + 1];
+
+    if (!has_file(o) || run.len != RUN_ID_LEN)
+        return;
+    memcpy(note.run, run.ptr, RUN_ID_LEN);
+    line_of(o->store, &note, line);
+    if (strlen(line) == NOTE_BYTES)
+        (void)put(o, id, line);
+}
+
+static bool note_read(const struct owner *o, int64_t id, struct note *out)
+{
+    char line[NOTE_BYTES + 1] = "", same[NOTE_BYTES + 1];
+
+    if (!has_file(o) ||
+        pread(o->fd, line, NOTE_BYTES, id * NOTE_BYTES) != NOTE_BYTES)
+        return false;
+    memcpy(out->run, line, RUN_ID_LEN);
+    out->run[RUN_ID_LEN] = 0;
+    out->seq = strtoll(line + RUN_ID_LEN, NULL, 10);
+    line_of(o->store, out, same);
+    return !memcmp(line, same, NOTE_BYTES);
+}
+
+bool db_note_clear(const struct owner *o, int64_t id)
+{
+    static const char none[NOTE_BYTES];
+    struct note note;
+
+    if (!has_file(o) || pread(o->fd, &note.run, 1, id * NOTE_BYTES) == 0)
+        return true;
+    return put(o, id, none);
+}
+
+/* ---- Notes and runs ------------------------------------------------------ */
 
 void db_note(struct sqlite_store *s, const struct store_batch *batches)
 {
@@ -93,12 +180,15 @@ static wend_status has_row(struct db *db, int64_t id, const char *run,
 
 wend_status db_check_notes(struct sqlite_store *s, wend_error *err)
 {
-    int64_t last = note_last(&s->owner);
     wend_status status = WEND_OK;
     struct note note, again;
+    struct stat st = {0};
     bool has = true;
 
-    for (int64_t id = 1; status == WEND_OK && id <= last; id++) {
+    if (has_file(&s->owner))
+        fstat(s->owner.fd, &st);
+    for (int64_t id = 1; status == WEND_OK && id < st.st_size / NOTE_BYTES;
+         id++) {
         if (!note_read(&s->owner, id, &note))
             continue;
         status = has_row(&s->read, id, note.run, &has, err);

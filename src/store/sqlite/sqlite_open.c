@@ -13,7 +13,6 @@
 
 #include "base/fail.h"
 #include "store/sqlite/sqlite.h"
-#include "store/sqlite/wal_scan.h"
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
@@ -191,15 +190,17 @@ static wend_status set_modes(struct db *db, wend_error *err)
 
 /* ---- Making and upgrading ------------------------------------------------ */
 
-/* With the version set last, inside the transaction that is open. */
-static wend_status set_version(struct db *db, int version, wend_error *err)
+/* Makes the last change of the transaction and commits it, with the version. */
+static wend_status commit(struct db *db, const char *change, int version,
+                          wend_error *err)
 {
-    char sql[80];
+    char sql[100];
+    wend_status s = db_exec(db, change, err);
 
     snprintf(sql, sizeof sql,
-             "PRAGMA application_id = %d; PRAGMA user_version = %d;",
+             "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
              APPLICATION_ID, version);
-    return db_exec(db, sql, err);
+    return s == WEND_OK ? db_exec(db, sql, err) : s;
 }
 
 static wend_status create(struct db *db, const struct db_schema *schema,
@@ -213,13 +214,7 @@ static wend_status create(struct db *db, const struct db_schema *schema,
         s = set_modes(db, err);
     if (s == WEND_OK)
         s = db_exec(db, "BEGIN IMMEDIATE", err);
-    if (s == WEND_OK)
-        s = db_exec(db, schema->create, err);
-    if (s == WEND_OK)
-        s = set_version(db, schema->version, err);
-    if (s == WEND_OK)
-        s = db_exec(db, "COMMIT", err);
-    return s;
+    return s == WEND_OK ? commit(db, schema->create, schema->version, err) : s;
 }
 
 static wend_status copy_into(struct db *from, struct db *to, wend_error *err)
@@ -317,12 +312,9 @@ static wend_status upgrade(struct db *db, const struct owner *owner,
     for (; s == WEND_OK && version < schema->version; version++)
         s = db_exec(db, step_from(schema, version)->sql, err);
     if (s == WEND_OK)
-        s = set_version(db, schema->version, err);
-    if (s == WEND_OK)
-        s = db_exec(db, "COMMIT", err);
-    if (s == WEND_OK)
-        s = set_pages(db, err);
-    return s; /* closing undoes what was not committed */
+        s = commit(db, "", schema->version, err);
+    return s == WEND_OK ? set_pages(db, err)
+                        : s; /* closing undoes what was not committed */
 }
 
 /* Another process may be doing the same: the one that waited looks again.

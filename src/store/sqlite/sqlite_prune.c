@@ -122,7 +122,7 @@ static wend_status sweep_run(struct db *db, struct db_op *op, int64_t id)
         return done(db, op, rc);
     for (int i = 0; rc == SQLITE_OK && i < 2; i++)
         rc = db_run(db, rest[i], VALUES(db_int(id)));
-    if (rc == SQLITE_OK && !note_clear(op->owner, id))
+    if (rc == SQLITE_OK && !db_note_clear(op->owner, id))
         return fail(&op->err, WEND_E_STORE,
                     "the note of a pruned run cannot be cleared in the store's "
                     "-lock file: %s; prune again",

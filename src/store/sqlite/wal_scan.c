@@ -1,17 +1,21 @@
 /*
  * wal_scan.c - whether a write-ahead log has lost commits.
  *
+ * SQLite reads its log up to the first frame whose checksum is wrong, and takes
+ * that for the end. Each commit is on the disk before the next one is written:
+ * a commit behind the bad frame that a later frame continues was safe, and is
+ * lost. The last commit may only be torn, by a crash that came before it was
+ * reported as safe.
+ *
  * The form of the file is documented by SQLite: a header of 32 bytes, then
  * frames of 24 bytes and a page. Numbers are big-endian; checksums are taken
  * over words in the order that the magic number says.
  */
-#include "store/sqlite/wal_scan.h"
-
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "store/store.h"
+#include "store/sqlite/sqlite.h"
 
 enum {
     HEADER_BYTES = 32,

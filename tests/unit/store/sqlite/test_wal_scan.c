@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "store/sqlite/wal_scan.h"
+#include "store/sqlite/sqlite.h"
 #include "store_help.h"
 
 enum { WAL_BYTES = 1 << 20 };
