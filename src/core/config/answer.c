@@ -1,7 +1,7 @@
 /*
  * answer.c - is a final answer what the agent's schema asks for?
  */
-#include "core/config/answer.h"
+#include "core/config/config.h"
 
 #include <string.h>
 

@@ -77,11 +77,11 @@ void layers_put(struct buf *b, const struct tool *t, bool permitted,
                 risk_words.names[layers[i].risk], i == 3 ? "]" : "");
 }
 
-static wend_str layers(const struct tool *t, bool denied, struct arena *a)
+static wend_str layers(const struct tool *t, bool permitted, struct arena *a)
 {
     struct buf b = {.mem = a->mem};
 
-    layers_put(&b, t, !denied, true, WEND_RISK_LOW);
+    layers_put(&b, t, permitted, true, WEND_RISK_LOW);
     return buf_keep(&b, a);
 }
 
@@ -134,8 +134,22 @@ static void read_kind(const struct json *j, struct tool *t)
         t->call_class == WEND_CLASS_READ ? ACCESS_READ : ACCESS_READ_WRITE;
 }
 
-static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
+/* What has no name is damaged. */
+static wend_status named_or_fail(const struct json *j, const struct arena *a,
+                                 bool named, const char *what, wend_error *err)
 {
+    if (a->failed)
+        return fail_nomem(err);
+    return named ? WEND_OK
+                 : fail_at(err, WEND_E_PARSE, j->line, j->column,
+                           "config: %s without a name", what);
+}
+
+static wend_status tool_read(const struct json *j, struct arena *a, void *item,
+                             wend_error *err)
+{
+    struct tool *t = item;
+
     t->name = json_str(json_get(j, "name"));
     t->description = json_str(json_get(j, "description"));
     t->subject = json_str(json_get(j, "subject"));
@@ -161,15 +175,15 @@ static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
         t->risk = category_risk[t->category];
     if (sandbox_risk(t) > t->risk)
         t->risk = sandbox_risk(t);
-    t->layers_ok = layers(t, false, a);
-    t->layers_denied = layers(t, true, a);
+    t->layers_ok = layers(t, true, a);
+    t->layers_denied = layers(t, false, a);
     t->schema = schema_read(json_get(j, "schema"), a, &t->schema_text,
                             &t->schema_wrong);
     if (str_is(json_str(json_get(j, "source")), "planner"))
         t->schema = NULL; /* reading the plan says better what is wrong */
     if (t->labels)
         t->labels_json = json_text(json_get(j, "labels"), a);
-    return t->name.ptr && !a->failed;
+    return named_or_fail(j, a, t->name.ptr != NULL, "a tool", err);
 }
 
 /* An invalid price makes all of them unknown: a budget must not count half of
@@ -227,25 +241,36 @@ static int tool_order(const void *a, const void *b)
     return str_order(x->name, y->name);
 }
 
-static wend_status tools_read(const struct json *list, struct arena *a,
+wend_status config_list(const struct json *from, size_t size,
+                        config_item_fn read, struct arena *a, void *list,
+                        size_t *count, wend_error *err)
+{
+    wend_status s = WEND_OK;
+    char *items;
+
+    if (!from || !from->count)
+        return WEND_OK;
+    items = arena_alloc(a, from->count * size);
+    if (!items)
+        return fail_nomem(err);
+    memcpy(list, &items, sizeof items);
+    for (const struct json *j = from->first; j && s == WEND_OK; j = j->next)
+        s = read(j, a, items + size * (*count)++, err);
+    return s;
+}
+
+static wend_status tools_read(const struct json *from, struct arena *a,
                               const struct tool **out, size_t *count,
                               wend_error *err)
 {
-    struct tool *tools;
+    struct tool *tools = NULL;
+    wend_status s =
+        config_list(from, sizeof *tools, tool_read, a, &tools, count, err);
 
-    if (!list || !list->count)
-        return WEND_OK;
-    tools = arena_alloc(a, list->count * sizeof *tools);
-    if (!tools)
-        return fail_nomem(err);
-    for (const struct json *j = list->first; j; j = j->next)
-        if (!tool_read(j, a, &tools[(*count)++]))
-            return a->failed ? fail_nomem(err)
-                             : fail_at(err, WEND_E_PARSE, j->line, j->column,
-                                       "config: a tool without a name");
-    qsort(tools, *count, sizeof *tools, tool_order);
+    if (s == WEND_OK && tools)
+        qsort(tools, *count, sizeof *tools, tool_order);
     *out = tools;
-    return WEND_OK;
+    return s;
 }
 
 bool tool_name_ok(wend_str name)
@@ -259,29 +284,100 @@ bool tool_name_ok(wend_str name)
     return name.len && name.len <= TOOL_NAME_MAX;
 }
 
-wend_status restraint_read(const struct json *policy, struct arena *a,
-                           struct restraint *out, wend_error *err)
+static wend_status rule_item(const struct json *j, struct arena *a, void *item,
+                             wend_error *err)
 {
-    const struct json *rules = json_get(policy, "rules");
-    struct rule *list;
-    wend_status s;
+    (void)a;
+    return rule_parse(json_str(j), item, err);
+}
+
+static wend_status label_item(const struct json *j, struct arena *a, void *item,
+                              wend_error *err)
+{
+    (void)a;
+    return label_row_parse(json_str(j), item, err);
+}
+
+/* A policy's rules and mode. */
+static wend_status restraint_read(const struct json *policy, struct arena *a,
+                                  void *item, wend_error *err)
+{
+    struct restraint *out = item;
+    wend_status s = config_list(
+        json_get(policy, "labels"), sizeof *out->label_rows.list, label_item, a,
+        &out->label_rows.list, &out->label_rows.count, err);
 
     out->approve = (enum approve)word_or(json_get(policy, "approve"),
                                          approve_names, 3, APPROVE_ASK);
-    s = label_rows_read(json_get(policy, "labels"), a, &out->label_rows, err);
-    if (s != WEND_OK || !rules || !rules->count)
-        return s;
-    list = arena_alloc(a, rules->count * sizeof *list);
-    if (!list)
-        return fail_nomem(err);
-    for (const struct json *j = rules->first; j; j = j->next) {
-        s = rule_parse(json_str(j), &list[out->rules_count++], err);
-        if (s != WEND_OK)
-            return s;
-    }
-    out->rules = list;
-    return WEND_OK;
+    return s == WEND_OK
+               ? config_list(json_get(policy, "rules"), sizeof *out->rules,
+                             rule_item, a, &out->rules, &out->rules_count, err)
+               : s;
 }
+
+/* ---- Children ------------------------------------------------------------ */
+
+static void limits_read(const struct json *j, wend_ev_limits *out)
+{
+    const struct {
+        const char *name;
+        int64_t *at;
+    } rows[] = {
+        {"turns", &out->turns},       {"time_ms", &out->time_ms},
+        {"tokens", &out->tokens},     {"cost_nano", &out->cost_nano},
+        {"parallel", &out->parallel},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!json_i64(json_get(j, rows[i].name), rows[i].at) || *rows[i].at < 0)
+            *rows[i].at = 0;
+}
+
+/* What its tools, and those of its own children, do at most: depth is
+ * bounded by that of the JSON. */
+static void tools_look(const struct json *config, struct child_config *k)
+{
+    const struct json *list = json_get(config, "tools");
+
+    for (const struct json *t = list ? list->first : NULL; t; t = t->next)
+        if (!str_is(json_str(json_get(t, "class")), "read"))
+            k->reads = false;
+    list = json_get(config, "agents");
+    for (const struct json *e = list ? list->first : NULL; e; e = e->next)
+        tools_look(json_get(e, "config"), k);
+}
+
+/* An action of a plan may be of any class, whatever its agent's tools are. */
+static wend_status child_read(const struct json *j, struct arena *a, void *item,
+                              wend_error *err)
+{
+    struct child_config *k = item;
+    const struct json *config = json_get(j, "config");
+
+    k->name = json_str(json_get(j, "name"));
+    k->agent = json_str(json_get(j, "agent"));
+    k->model = json_str(json_get(j, "model"));
+    k->config_json = json_text(config, a);
+    k->plan_json = json_text(json_get(j, "plan"), a);
+    limits_read(json_get(j, "limits"), &k->limits);
+    k->reads = !k->plan_json.ptr;
+    tools_look(config, k);
+    return named_or_fail(j, a, k->name.ptr && k->config_json.ptr, "an agent",
+                         err);
+}
+
+static wend_status within_read(const struct json *j, struct arena *a,
+                               struct within *w, wend_error *err)
+{
+    w->depth = i64_or(json_get(j, "depth"), 0);
+    if (w->depth < 0)
+        w->depth = 0;
+    w->labels = labels_read(json_get(j, "labels"));
+    return config_list(json_get(j, "policies"), sizeof *w->bounds,
+                       restraint_read, a, &w->bounds, &w->bounds_count, err);
+}
+
+/* ---- All of it ----------------------------------------------------------- */
 
 static void fixed_part(struct config *c)
 {
@@ -303,7 +399,6 @@ static void fixed_part(struct config *c)
         tokens_estimate(bytes) + tokens_estimate(c->schema_text.len);
 }
 
-/* What all but the history adds to every context_end. */
 static void add_part(struct buf *b, const char *name, int64_t priority,
                      int64_t tokens)
 {
@@ -396,7 +491,10 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
     if (s == WEND_OK)
         s = restraint_read(json_get(j, "policy"), a, &c->own, err);
     if (s == WEND_OK)
-        s = config_children(j, a, c, err);
+        s = config_list(json_get(j, "agents"), sizeof *c->children, child_read,
+                        a, &c->children, &c->children_count, err);
+    if (s == WEND_OK)
+        s = within_read(json_get(j, "within"), a, &c->within, err);
     if (s != WEND_OK)
         return s;
     fixed_part(c);
@@ -435,4 +533,12 @@ uint32_t config_model(const struct config *c, wend_str name)
         if (str_eq(c->models[i].spec, name))
             break;
     return i;
+}
+
+const struct child_config *config_child(const struct config *c, wend_str name)
+{
+    for (size_t i = 0; name.ptr && i < c->children_count; i++)
+        if (str_eq(c->children[i].name, name))
+            return &c->children[i];
+    return NULL;
 }

@@ -10,7 +10,6 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/label.h"
-#include "core/config/price.h"
 #include "core/schema/schema.h"
 
 /* What rules see in a tool's main argument. */
@@ -103,6 +102,17 @@ struct remembered {
     const struct remembered *prev;
     struct rule rule;
 };
+
+/* USD * 10^-9 for a million tokens, each from 0 to PRICE_NANO_MAX. */
+struct price {
+    bool known; /* false: the rest says nothing */
+    int64_t input, cached, output;
+    int64_t cache_write; /* -1: as input */
+};
+
+/* 2000 USD for a million tokens: far above any price list, and a sum of
+ * four prices for less than a million tokens each fits 64 bits. */
+#define PRICE_NANO_MAX (INT64_C(2000) * 1000000000)
 
 /* One of the models that may be asked, as far as deciding needs it. */
 struct model_use {
@@ -203,12 +213,33 @@ const struct tool *config_endpoint(const struct config *c, wend_str name);
 const struct child_config *config_child(const struct config *c, wend_str name);
 bool tool_name_ok(wend_str name); /* [A-Za-z0-9_.-], 1 to TOOL_NAME_MAX */
 
-/* config_children.c: what concerns children, from the config's JSON. */
-wend_status config_children(const struct json *j, struct arena *a,
-                            struct config *c, wend_error *err);
-/* For it: a policy's rules and mode. */
-wend_status restraint_read(const struct json *policy, struct arena *a,
-                           struct restraint *out, wend_error *err);
+typedef wend_status (*config_item_fn)(const struct json *j, struct arena *a,
+                                      void *item, wend_error *err);
+/* Reads each item of `from` (NULL: none) into an element of `size` bytes;
+ * `list` points to the pointer to the first one. */
+wend_status config_list(const struct json *from, size_t size,
+                        config_item_fn read, struct arena *a, void *list,
+                        size_t *count, wend_error *err);
+
+/* ---- price.c ------------------------------------------------------------- */
+
+/* USD * 10^-9, rounded up once; INT64_MAX if there is no such number; -1 if
+ * the price is not known or nothing was counted. */
+int64_t price_of(const struct price *p, const wend_ev_usage *u);
+/* The same for a question before it is asked: the most that it can cost,
+ * whatever of it is cached, or written to a cache, in the end. */
+int64_t price_most(const struct price *p, int64_t input, int64_t output);
+
+/* ---- answer.c: is a final answer what the agent's schema asks for? ------- */
+
+/* The JSON text of an answer: without white space around it and without one
+ * fence of ```, which models like to put there. A view into `text`. */
+wend_str answer_json(wend_str text);
+
+/* On a mismatch appends a sentence that says what is wrong, and where, to
+ * `why`. Out of memory is one, too, and makes `scratch` or `why` fail. */
+bool answer_fits(const struct schema *schema, wend_str text,
+                 struct arena *scratch, struct buf *why);
 
 /* A rough count, good enough to decide; the provider's own replaces it. */
 int64_t tokens_estimate(size_t bytes);

@@ -1,7 +1,7 @@
 /*
  * price.c - what tokens cost, in integers.
  */
-#include "core/config/price.h"
+#include "core/config/config.h"
 
 #include <assert.h>
 

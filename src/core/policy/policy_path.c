@@ -1,7 +1,7 @@
 /*
  * policy_path.c - what rules know of paths.
  */
-#include "core/policy/policy_path.h"
+#include "core/policy/policy.h"
 
 #include <assert.h>
 #include <string.h>
@@ -12,23 +12,19 @@ enum { FOLDERS_MAX = 4 }; /* components of two stars that may be none */
 
 wend_str policy_path(wend_str path, wend_str root, char *out, size_t size)
 {
-    size_t len = 0, at = 0;
+    wend_str rest = path, part;
+    size_t len = 0;
 
     assert(size > 1);
     if (path.len && path.ptr[0] == '/') {
         if (root.len && path.len >= root.len &&
             !memcmp(path.ptr, root.ptr, root.len) &&
             (path.len == root.len || path.ptr[root.len] == '/'))
-            at = root.len;
+            rest = str_skip(path, root.len);
         else
             out[len++] = '/';
     }
-    while (at < path.len) {
-        const char *slash = memchr(path.ptr + at, '/', path.len - at);
-        wend_str part = {path.ptr + at, slash ? (size_t)(slash - path.ptr) - at
-                                              : path.len - at};
-
-        at += part.len + 1;
+    while (str_take(&rest, '/', &part)) {
         if (!part.len || str_is(part, "."))
             continue;
         if (str_is(part, "..") && len && out[len - 1] != '/' &&

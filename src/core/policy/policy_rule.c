@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/label.h"
 #include "base/utf8.h"
 
 enum { RULE_SHOWN_MAX = 120 }; /* bytes of one in a message */
@@ -329,4 +330,72 @@ const struct rule *rule_keeps(const struct rule_set *set, wend_str root,
             asks = r;
     }
     return asks;
+}
+
+/* ---- Rows that label calls without deciding about them ------------------- */
+
+static wend_status no_row(wend_str text, const char *why, wend_error *err)
+{
+    return fail(err, WEND_E_INVAL,
+                "'%.*s' %s; write labels and a tool, such as "
+                "sensitive=read_file(.env*); labels are untrusted_source, "
+                "sensitive and external_effect",
+                (int)(text.len < 100 ? text.len : 100), text.ptr, why);
+}
+
+wend_status label_row_parse(wend_str text, struct label_row *out,
+                            wend_error *err)
+{
+    wend_str rule = text, names, name;
+    wend_status s;
+
+    memset(out, 0, sizeof *out);
+    if (!text.len || !memchr(text.ptr, '=', text.len))
+        return no_row(text, "has no =", err);
+    str_take(&rule, '=', &names);
+    while (str_take(&names, ',', &name)) {
+        uint32_t label = label_of(name);
+
+        if (!label)
+            return no_row(text, "names a label that there is not", err);
+        out->labels |= label;
+    }
+    if (!out->labels)
+        return no_row(text, "names no label", err);
+    if (rule.len && (rule.ptr[0] == '!' || rule.ptr[0] == '?'))
+        return no_row(text, "decides", err);
+    s = rule_parse(rule, &out->rule, err);
+    /* It holds for all that lies beneath, as what denies does. */
+    out->rule.decision = WEND_DECISION_DENY;
+    out->text = text;
+    return s;
+}
+
+static bool row_fits(const struct label_row *row, const struct rule_subject *q)
+{
+    const struct rule_set alone = {NULL, &row->rule, 1};
+
+    return rule_fits(&row->rule, q) ||
+           (q->path.ptr && q->tool->access &&
+            rule_keeps(&alone, q->root, q->path, q->tool->access));
+}
+
+uint32_t label_rows_for(const struct label_rows *rows,
+                        const struct rule_subject *q)
+{
+    uint32_t labels = 0;
+
+    for (size_t i = 0; i < rows->count; i++)
+        if (row_fits(&rows->list[i], q))
+            labels |= rows->list[i].labels;
+    return labels;
+}
+
+void label_rows_put(struct buf *b, const struct label_rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        buf_cstr(b, i ? "," : ",\"labels\":[");
+        json_put_str(b, rows->list[i].text);
+    }
+    buf_cstr(b, rows->count ? "]" : "");
 }

@@ -5,11 +5,6 @@
 
 #include <assert.h>
 
-static const struct json *member(const struct rule_subject *q, const char *key)
-{
-    return q->args ? json_get(q->args, key) : NULL;
-}
-
 /* Where no argument is named the only string is meant. */
 static void find_string(struct rule_subject *q)
 {
@@ -43,7 +38,7 @@ static wend_str spelled(const struct rule_subject *q, wend_str path)
 /* Where a pattern looks, and the pattern as a path from the root. */
 static void find_pattern(struct rule_subject *q)
 {
-    wend_str path = json_str(member(q, "path"));
+    wend_str path = json_str(json_get(q->args, "path"));
     struct buf b = {.mem = q->arena->mem};
 
     buf_str(&b, path.ptr ? path : STR("."));
@@ -107,8 +102,7 @@ void subject_find_place(struct rule_subject *q)
 
 static bool all_strings(const struct json *list)
 {
-    const struct json *w =
-        list && list->kind == JSON_ARRAY ? list->first : NULL;
+    const struct json *w = json_items(list);
     bool any = w != NULL;
 
     while (w && w->kind == JSON_STRING)
@@ -121,7 +115,7 @@ static void find_words(struct rule_subject *q)
     struct buf b = {.mem = q->arena->mem};
 
     q->subject = STR_NONE;
-    q->argv = q->args ? json_get(q->args, "argv") : NULL;
+    q->argv = json_get(q->args, "argv");
     if (!all_strings(q->argv)) {
         q->argv = NULL;
         return;

@@ -1,7 +1,7 @@
 /*
  * policy_url.c - requests as rules see them.
  */
-#include "core/policy/policy_url.h"
+#include "core/policy/policy.h"
 
 #include <string.h>
 
@@ -21,11 +21,6 @@ static wend_str upper(wend_str s, struct arena *a)
     return (wend_str){p, s.len};
 }
 
-static wend_str after(wend_str s, size_t n)
-{
-    return (wend_str){s.ptr + n, s.len - n};
-}
-
 static size_t find(wend_str s, const char *text)
 {
     const char *p = s.len ? memmem(s.ptr, s.len, text, strlen(text)) : NULL;
@@ -33,21 +28,20 @@ static size_t find(wend_str s, const char *text)
     return p ? (size_t)(p - s.ptr) : s.len;
 }
 
-/* What follows the host, as it was given: spellings differ from there. */
-static wend_str raw_target(wend_str url)
+static size_t authority_len(wend_str s)
 {
-    size_t at = find(url, "://") + 3;
+    size_t end = 0;
 
-    while (at < url.len && !strchr("/?#", url.ptr[at]))
-        at++;
-    return after(url, at);
+    while (end < s.len && !strchr("/?#", s.ptr[end]))
+        end++;
+    return end;
 }
 
 static void read_url(struct rule_request *q, struct arena *a)
 {
     struct buf b = {.mem = a->mem};
     struct url u;
-    size_t skip;
+    wend_str rest;
 
     if (!q->raw.ptr || url_parse(q->raw, a, &u, NULL) != WEND_OK)
         return;
@@ -56,11 +50,11 @@ static void read_url(struct rule_request *q, struct arena *a)
     if (!q->authority.ptr)
         return;
     q->scheme = u.https ? STR("https") : STR("http");
-    skip = q->scheme.len + 3;
-    q->authority.ptr += skip;
-    q->authority.len -= skip;
+    q->authority = str_skip(q->authority, q->scheme.len + 3);
+    rest = str_skip(q->raw, find(q->raw, "://") + 3);
+    rest = str_skip(rest, authority_len(rest)); /* from here spellings differ */
     for (int i = 0; i < URL_FORMS; i++) {
-        q->target[i] = url_normal(raw_target(q->raw), (enum url_form)i, a);
+        q->target[i] = url_normal(rest, (enum url_form)i, a);
         url_put_origin(&b, &u);
         buf_str(&b, q->target[i]);
         q->whole[i] = buf_keep(&b, a);
@@ -84,7 +78,7 @@ static bool overrides(const struct json *headers)
 
     for (; h; h = h->next)
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            if (stars_fit(str_of(names[i]), h->key, true))
+            if (str_same(str_of(names[i]), h->key))
                 return true;
     return false;
 }
@@ -92,17 +86,17 @@ static bool overrides(const struct json *headers)
 const struct rule_request *request_read(const struct json *args,
                                         struct arena *a)
 {
-    const struct json *method = args ? json_get(args, "method") : NULL;
+    const struct json *method = json_get(args, "method");
     struct rule_request *q = arena_alloc(a, sizeof *q);
 
     if (!q)
         return NULL;
-    q->raw = json_str(args ? json_get(args, "url") : NULL);
-    q->body = args && json_get(args, "body");
+    q->raw = json_str(json_get(args, "url"));
+    q->body = json_get(args, "body") != NULL;
     q->method = method ? STR("?") : STR("GET"); /* `?`: it is not a string */
     if (json_str(method).len)
         q->method = upper(json_str(method), a);
-    if (overrides(args ? json_get(args, "headers") : NULL))
+    if (overrides(json_get(args, "headers")))
         q->method = STR("?");
     read_url(q, a);
     return a->failed ? NULL : q;
@@ -143,29 +137,23 @@ static bool is_scheme(wend_str s)
 /* False: it has no scheme, so that it is a text to compare. */
 static bool split(wend_str rule, struct request_rule *out)
 {
-    size_t space = find(rule, " "), scheme, end = 0;
+    size_t space = find(rule, " "), scheme, end;
 
     memset(out, 0, sizeof *out);
     if (space < rule.len) {
         out->method = (wend_str){rule.ptr, space};
-        rule = after(rule, space + 1);
+        rule = str_skip(rule, space + 1);
     }
     out->target = rule;
     scheme = find(rule, "://");
     if (scheme == rule.len || !is_scheme((wend_str){rule.ptr, scheme}))
         return false;
     out->scheme = (wend_str){rule.ptr, scheme};
-    rule = after(rule, scheme + 3);
-    while (end < rule.len && !strchr("/?#", rule.ptr[end]))
-        end++;
+    rule = str_skip(rule, scheme + 3);
+    end = authority_len(rule);
     out->authority = (wend_str){rule.ptr, end};
-    out->target = end < rule.len ? after(rule, end) : STR_NONE;
+    out->target = end < rule.len ? str_skip(rule, end) : STR_NONE;
     return true;
-}
-
-static bool ends_in_star(wend_str s)
-{
-    return s.len && s.ptr[s.len - 1] == '*';
 }
 
 static bool method_fits(const struct rule_request *q, wend_str method,
@@ -183,8 +171,7 @@ static bool authority_fits(const struct rule_request *q,
     const char *port = str_is(q->scheme, "https") ? ":443" : ":80";
     wend_str rule = r->authority;
 
-    if (rule.len > strlen(port) &&
-        !memcmp(rule.ptr + rule.len - strlen(port), port, strlen(port)))
+    if (rule.len > strlen(port) && str_ends(rule, port))
         rule.len -= strlen(port);
     if (rule.len > 1 && rule.ptr[rule.len - 1] == '.')
         rule.len--;
@@ -245,7 +232,7 @@ bool request_fits(const struct rule_request *q, wend_str rule, bool allows,
     if (!method_fits(q, r.method, allows) ||
         !stars_fit(r.scheme, q->scheme, true) || !authority_fits(q, &r))
         return false;
-    if (!r.target.ptr && (!allows || ends_in_star(r.authority)))
+    if (!r.target.ptr && (!allows || str_ends(r.authority, "*")))
         return true;
     return target_fits(q, r.target.ptr ? r.target : STR("/"), allows, a);
 }
@@ -273,7 +260,7 @@ const char *request_rule_wrong(wend_str rule, bool allows)
     if (r.target.ptr && find(r.target, "#") < r.target.len)
         return "a URL is asked for without its fragment; leave it out";
     if (allows && !r.target.ptr && r.authority.len > 1 &&
-        ends_in_star(r.authority) &&
+        str_ends(r.authority, "*") &&
         r.authority.ptr[r.authority.len - 2] != ':')
         return "the * continues the host's name; write a slash before it";
     return NULL;

@@ -1,7 +1,7 @@
 /*
  * policy_words.c - commands as rules see them.
  */
-#include "core/policy/policy_words.h"
+#include "core/policy/policy.h"
 
 #include <assert.h>
 #include <string.h>
@@ -75,29 +75,39 @@ static enum token next_token(struct splitter *s, struct buf *word)
     return TOKEN_WORD;
 }
 
-bool command_has_end(wend_str command)
+/* Whether one of these bytes is in it; a zero byte always is one. */
+static bool has_any(wend_str s, const char *bytes)
 {
-    for (size_t i = 0; i < command.len; i++)
-        if (strchr(ends, command.ptr[i])) /* a zero byte, too */
+    for (size_t i = 0; i < s.len; i++)
+        if (strchr(bytes, s.ptr[i]))
             return true;
     return false;
 }
 
-bool command_is_plain(wend_str command)
+bool command_has_end(wend_str command)
+{
+    return has_any(command, ends);
+}
+
+/* What is wrong with its quotes; NULL: nothing. */
+static const char *quotes_wrong(wend_str text)
 {
     char quote = 0;
 
-    if (command_has_end(command))
-        return false;
-    for (size_t i = 0; i < command.len; i++) {
-        char c = command.ptr[i];
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
 
-        if (c == '\\' && quote != '\'' && ++i == command.len)
-            return false;
+        if (c == '\\' && quote != '\'' && ++i == text.len)
+            return "nothing follows its last backslash";
         if (quote ? c == quote : c == '\'' || c == '"')
             quote = quote ? 0 : c;
     }
-    return !quote;
+    return quote ? "a quote in it has no end" : NULL;
+}
+
+bool command_is_plain(wend_str command)
+{
+    return !command_has_end(command) && !quotes_wrong(command);
 }
 
 /* ---- Cutting ------------------------------------------------------------- */
@@ -173,10 +183,7 @@ static struct cut *cut_text(wend_str text, struct arena *a)
 /* Words that a shell would split once more, if they are given to one. */
 static bool is_command(wend_str word)
 {
-    for (size_t i = 0; i < word.len; i++)
-        if (is_space(word.ptr[i]) || strchr(ends, word.ptr[i]))
-            return true;
-    return false;
+    return has_any(word, ends) || has_any(word, " \t\r");
 }
 
 /* Appends the cuts of its words to *tail. */
@@ -282,8 +289,7 @@ bool words_fit(wend_str rule, const struct json *argv, struct arena *a)
 {
     struct splitter s = {.in = rule, .ends = ""};
     struct buf word = {.mem = a->mem};
-    const struct json *w =
-        argv && argv->kind == JSON_ARRAY ? argv->first : NULL;
+    const struct json *w = json_items(argv);
     bool fits = w != NULL, rest = false;
 
     while (s.in.len && is_space(s.in.ptr[s.in.len - 1]))
@@ -304,36 +310,17 @@ bool words_fit(wend_str rule, const struct json *argv, struct arena *a)
 
 const char *words_wrong(wend_str rule)
 {
-    char quote = 0;
-    bool any = false;
+    const char *wrong = quotes_wrong(rule);
 
-    for (size_t i = 0; i < rule.len; i++) {
-        char c = rule.ptr[i];
-
-        any |= !is_space(c);
-        if (c == '\\' && quote != '\'' && ++i == rule.len)
-            return "nothing follows its last backslash";
-        if (quote ? c == quote : c == '\'' || c == '"')
-            quote = quote ? 0 : c;
-    }
-    if (quote)
-        return "a quote in it has no end";
-    return any ? NULL : "it names no program";
-}
-
-static bool needs_quotes(wend_str word)
-{
-    for (size_t i = 0; i < word.len; i++)
-        if (is_space(word.ptr[i]) || strchr("'\"\\", word.ptr[i]))
-            return true;
-    return !word.len;
+    return wrong || str_trim(rule, is_space).len ? wrong
+                                                 : "it names no program";
 }
 
 void words_put(struct buf *b, const struct json *argv)
 {
     for (const struct json *w = argv->first; w; w = w->next) {
         wend_str s = json_str(w);
-        bool quoted = needs_quotes(s);
+        bool quoted = !s.len || has_any(s, " \t\n\r'\"\\");
 
         buf_cstr(b, w == argv->first ? "" : " ");
         buf_cstr(b, quoted ? "'" : "");

@@ -15,7 +15,6 @@
 #include <stdio.h>
 
 #include "base/id.h"
-#include "core/config/answer.h"
 #include "core/turn/policy_view.h"
 
 void step_begin(struct step *s, struct arena *scratch, const struct keep *k)

@@ -7,7 +7,6 @@
 
 #include "base/code.h"
 #include "base/hash.h"
-#include "core/config/answer.h"
 
 static wend_str parts_json(struct tt *x)
 {

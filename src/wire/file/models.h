@@ -8,7 +8,7 @@
 #define WIRE_MODELS_H
 
 #include "base/json.h"
-#include "core/config/price.h"
+#include "core/config/config.h"
 
 struct model {
     wend_str name;  /* provider:model, a glob */

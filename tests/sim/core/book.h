@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/config/answer.h"
+#include "core/config/config.h"
 #include "core/config/config.h"
 #include "core/event/event.h"
 #include "core/turn/turn.h"

@@ -2,7 +2,7 @@
  * test_answer.c - answers with a schema: what fits, what is repaired, what
  * ends the run. The words are those of tt_help.h.
  */
-#include "core/config/answer.h"
+#include "core/config/config.h"
 #include "tt_help.h"
 
 #define SCHEMA "\"schema\":{\"type\":\"object\",\"required\":[\"n\"]}"
