@@ -85,19 +85,6 @@ static const struct {
     {"stop_message", K_STR, offsetof(struct turn, stop.message)},
 };
 
-static const struct {
-    const char *name;
-    size_t offset;
-} sets[] = {
-    {"started", offsetof(struct turn, started)},
-    {"ended", offsetof(struct turn, ended)},
-    {"asked", offsetof(struct turn, approval_asked)},
-    {"answered", offsetof(struct turn, approval_answered)},
-    {"approved", offsetof(struct turn, approved)},
-    {"lost", offsetof(struct turn, lost)},
-    {"superseded", offsetof(struct turn, superseded)},
-};
-
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 /* ---- Writing ------------------------------------------------------------- */
@@ -214,16 +201,11 @@ static void put_rules(struct buf *b, const struct remembered *newest)
     buf_char(b, ']');
 }
 
-static void put_set(struct buf *b, const char *name, const struct bits *bits)
+static void put_flags(struct buf *b, const struct turn *t)
 {
-    bool any = false;
-
-    buf_fmt(b, ",\"%s\":[", name);
-    for (uint32_t i = 0; i < CALLS_MAX; i++)
-        if (bit_get(bits, i)) {
-            buf_fmt(b, "%s%u", any ? "," : "", i);
-            any = true;
-        }
+    buf_cstr(b, ",\"flags\":[");
+    for (uint32_t i = 0; i < t->calls_count; i++)
+        buf_fmt(b, "%s%d", i ? "," : "", t->flags[i]);
     buf_char(b, ']');
 }
 
@@ -240,9 +222,7 @@ void turn_write(struct buf *b, const struct turn *t)
     put_msgs(b, t->pending);
     buf_cstr(b, ",\"calls\":");
     put_calls(b, t->calls);
-    for (size_t i = 0; i < COUNT(sets); i++)
-        put_set(b, sets[i].name,
-                (const void *)((const char *)t + sets[i].offset));
+    put_flags(b, t);
     buf_cstr(b, ",\"states\":");
     put_states(b, t->states);
     buf_cstr(b, ",\"rules\":");
@@ -374,19 +354,17 @@ static void read_rules(const struct json *list, const struct keep *k,
     }
 }
 
-static bool read_sets(const struct json *j, struct turn *t)
+static bool read_flags(const struct json *list, struct turn *t)
 {
-    for (size_t i = 0; i < COUNT(sets); i++) {
-        const struct json *set = json_get(j, sets[i].name);
-        struct bits *bits = (void *)((char *)t + sets[i].offset);
+    uint32_t i = 0;
 
-        for (const struct json *e = set ? set->first : NULL; e; e = e->next) {
-            int64_t n;
+    for (const struct json *j = list ? list->first : NULL; j; j = j->next) {
+        int64_t n;
 
-            if (!json_i64(e, &n) || n < 0 || n >= CALLS_MAX)
-                return false;
-            bit_set(bits, (uint32_t)n);
-        }
+        if (i == CALLS_MAX || !json_i64(j, &n) || n < 0 ||
+            n >= 2 * CALL_SUPERSEDED)
+            return false;
+        t->flags[i++] = (unsigned char)n;
     }
     return true;
 }
@@ -405,7 +383,7 @@ static bool read_state(const struct json *j, const struct keep *k,
 
     if (phase < 0 || purpose < 0 || !json_i64(json_get(j, "stop"), &stop) ||
         stop < 0 || stop > WEND_OUTCOME_SKIPPED ||
-        !read_members(j, k->arena, t) || !read_sets(j, t) ||
+        !read_members(j, k->arena, t) || !read_flags(json_get(j, "flags"), t) ||
         !read_states(json_get(j, "states"), k->arena, &t->states))
         return false;
     if (!plan_state_read(json_get(j, "plan"), k->arena, &t->plan))

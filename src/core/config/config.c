@@ -41,6 +41,9 @@ static int word_or(const struct json *j, const char *const *names, int count,
     return i < 0 ? otherwise : i;
 }
 
+typedef wend_status (*item_fn)(const struct json *j, struct arena *a,
+                               void *item, wend_error *err);
+
 static const wend_risk class_risk[] = {
     [WEND_CLASS_UNSAFE] = WEND_RISK_HIGH,
     [WEND_CLASS_IDEMPOTENT] = WEND_RISK_MEDIUM,
@@ -241,9 +244,11 @@ static int tool_order(const void *a, const void *b)
     return str_order(x->name, y->name);
 }
 
-wend_status config_list(const struct json *from, size_t size,
-                        config_item_fn read, struct arena *a, void *list,
-                        size_t *count, wend_error *err)
+/* Reads each item of `from` (NULL: none) into an element of `size` bytes;
+ * `list` points to the pointer to the first one. */
+static wend_status list_read(const struct json *from, size_t size, item_fn read,
+                             struct arena *a, void *list, size_t *count,
+                             wend_error *err)
 {
     wend_status s = WEND_OK;
     char *items;
@@ -265,7 +270,7 @@ static wend_status tools_read(const struct json *from, struct arena *a,
 {
     struct tool *tools = NULL;
     wend_status s =
-        config_list(from, sizeof *tools, tool_read, a, &tools, count, err);
+        list_read(from, sizeof *tools, tool_read, a, &tools, count, err);
 
     if (s == WEND_OK && tools)
         qsort(tools, *count, sizeof *tools, tool_order);
@@ -303,15 +308,15 @@ static wend_status restraint_read(const struct json *policy, struct arena *a,
                                   void *item, wend_error *err)
 {
     struct restraint *out = item;
-    wend_status s = config_list(
+    wend_status s = list_read(
         json_get(policy, "labels"), sizeof *out->label_rows.list, label_item, a,
         &out->label_rows.list, &out->label_rows.count, err);
 
     out->approve = (enum approve)word_or(json_get(policy, "approve"),
                                          approve_names, 3, APPROVE_ASK);
     return s == WEND_OK
-               ? config_list(json_get(policy, "rules"), sizeof *out->rules,
-                             rule_item, a, &out->rules, &out->rules_count, err)
+               ? list_read(json_get(policy, "rules"), sizeof *out->rules,
+                           rule_item, a, &out->rules, &out->rules_count, err)
                : s;
 }
 
@@ -373,8 +378,8 @@ static wend_status within_read(const struct json *j, struct arena *a,
     if (w->depth < 0)
         w->depth = 0;
     w->labels = labels_read(json_get(j, "labels"));
-    return config_list(json_get(j, "policies"), sizeof *w->bounds,
-                       restraint_read, a, &w->bounds, &w->bounds_count, err);
+    return list_read(json_get(j, "policies"), sizeof *w->bounds, restraint_read,
+                     a, &w->bounds, &w->bounds_count, err);
 }
 
 /* ---- All of it ----------------------------------------------------------- */
@@ -491,8 +496,8 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
     if (s == WEND_OK)
         s = restraint_read(json_get(j, "policy"), a, &c->own, err);
     if (s == WEND_OK)
-        s = config_list(json_get(j, "agents"), sizeof *c->children, child_read,
-                        a, &c->children, &c->children_count, err);
+        s = list_read(json_get(j, "agents"), sizeof *c->children, child_read, a,
+                      &c->children, &c->children_count, err);
     if (s == WEND_OK)
         s = within_read(json_get(j, "within"), a, &c->within, err);
     if (s != WEND_OK)

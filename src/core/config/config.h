@@ -213,14 +213,6 @@ const struct tool *config_endpoint(const struct config *c, wend_str name);
 const struct child_config *config_child(const struct config *c, wend_str name);
 bool tool_name_ok(wend_str name); /* [A-Za-z0-9_.-], 1 to TOOL_NAME_MAX */
 
-typedef wend_status (*config_item_fn)(const struct json *j, struct arena *a,
-                                      void *item, wend_error *err);
-/* Reads each item of `from` (NULL: none) into an element of `size` bytes;
- * `list` points to the pointer to the first one. */
-wend_status config_list(const struct json *from, size_t size,
-                        config_item_fn read, struct arena *a, void *list,
-                        size_t *count, wend_error *err);
-
 /* ---- price.c ------------------------------------------------------------- */
 
 /* USD * 10^-9, rounded up once; INT64_MAX if there is no such number; -1 if

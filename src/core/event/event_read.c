@@ -224,6 +224,26 @@ static bool read_envelope(struct event_reader *r, const struct json *j,
     return true;
 }
 
+static const struct {
+    const char *name;
+    bool delta;
+} types[WEND_EVENT_TYPES] = {
+#define KEPT false
+#define DELTA true
+#define X(constant, name, payload, keep) [WEND_##constant] = {#name, keep},
+    WEND_EVENTS(X)
+#undef X
+};
+
+static wend_event_type type_of(wend_str name)
+{
+    int t = WEND_EVENT_TYPES;
+
+    while (--t > WEND_EVENT_NONE && !str_is(name, types[t].name))
+        continue;
+    return (wend_event_type)t;
+}
+
 wend_status event_read(wend_str line, struct arena *a, event_blob_fn blob,
                        void *blob_ctx, wend_event *out, wend_error *err)
 {
@@ -242,9 +262,7 @@ wend_status event_read(wend_str line, struct arena *a, event_blob_fn blob,
                        "event: type or data is missing");
     if (!read_envelope(&r, j, out))
         return r.status;
-    for (int t = 1; t < WEND_EVENT_TYPES; t++)
-        if (str_is(type, wend_event_name((wend_event_type)t)))
-            out->type = (wend_event_type)t;
+    out->type = type_of(type);
     if (out->type == WEND_EVENT_NONE)
         return WEND_OK;
     return read_fields(&r, event_fields(out->type), data, &out->u) ? WEND_OK
@@ -253,17 +271,6 @@ wend_status event_read(wend_str line, struct arena *a, event_blob_fn blob,
 
 /* ---- Words --------------------------------------------------------------- */
 
-static const struct {
-    const char *name;
-    bool delta;
-} types[WEND_EVENT_TYPES] = {
-#define KEPT false
-#define DELTA true
-#define X(constant, name, payload, keep) [WEND_##constant] = {#name, keep},
-    WEND_EVENTS(X)
-#undef X
-};
-
 const char *wend_event_name(wend_event_type type)
 {
     return (unsigned)type < WEND_EVENT_TYPES ? types[type].name : NULL;
@@ -271,10 +278,7 @@ const char *wend_event_name(wend_event_type type)
 
 wend_event_type wend_event_type_of(const char *name)
 {
-    for (int t = 1; name && t < WEND_EVENT_TYPES; t++)
-        if (!strcmp(name, types[t].name))
-            return (wend_event_type)t;
-    return WEND_EVENT_NONE;
+    return type_of(str_of(name));
 }
 
 bool wend_event_is_delta(wend_event_type type)

@@ -1,8 +1,6 @@
 /*
  * policy_view.c - which files a tool may tell about.
  */
-#include "core/turn/policy_view.h"
-
 #include "core/turn/verdict.h"
 
 static bool is_of_files(const struct rule *r)
@@ -16,19 +14,15 @@ static bool is_of_files(const struct rule *r)
     return fits;
 }
 
-static void take(const struct rule *r, struct path_view *v,
-                 struct rule_set *set, struct rule *list, struct arena *a)
+/* False: it is not about files. */
+static bool copy_rule(const struct rule *r, struct rule *to, struct arena *a)
 {
-    struct rule *to = &list[set->count];
-
     if (!is_of_files(r))
-        return;
-    *to = *r;
-    to->text = STR_NONE;
-    to->tool = arena_str(a, r->tool);
-    to->subject = arena_str(a, r->subject);
-    v->hides |= r->subject.ptr && r->decision != WEND_DECISION_ALLOW;
-    set->count++;
+        return false;
+    *to = (struct rule){.tool = arena_str(a, r->tool),
+                        .subject = arena_str(a, r->subject),
+                        .decision = r->decision};
+    return true;
 }
 
 static bool copy_set(const struct rule_set *from, struct path_view *v,
@@ -45,13 +39,17 @@ static bool copy_set(const struct rule_set *from, struct path_view *v,
     if (!list)
         return false;
     for (const struct remembered *r = from->said; r; r = r->prev)
-        take(&r->rule, v, to, list, a);
+        to->count += copy_rule(&r->rule, &list[to->count], a);
     for (size_t i = 0; i < from->count; i++)
-        take(&from->rules[i], v, to, list, a);
+        to->count += copy_rule(&from->rules[i], &list[to->count], a);
+    for (size_t i = 0; i < to->count; i++)
+        v->hides |=
+            list[i].subject.ptr && list[i].decision != WEND_DECISION_ALLOW;
     to->rules = list;
     return !a->failed;
 }
 
+/* A row without a subject labels its tool as a whole. */
 static bool copy_rows(const struct label_rows *from, struct label_rows *to,
                       struct arena *a)
 {
@@ -59,14 +57,9 @@ static bool copy_rows(const struct label_rows *from, struct label_rows *to,
         from->count ? arena_alloc(a, from->count * sizeof *list) : NULL;
 
     for (size_t i = 0; list && i < from->count; i++) {
-        const struct label_row *r = &from->list[i];
-
-        if (!r->rule.subject.ptr || !is_of_files(&r->rule))
-            continue; /* the tool as a whole has the labels */
-        list[to->count] = *r;
-        list[to->count].text = list[to->count].rule.text = STR_NONE;
-        list[to->count].rule.tool = arena_str(a, r->rule.tool);
-        list[to->count++].rule.subject = arena_str(a, r->rule.subject);
+        list[to->count].labels = from->list[i].labels;
+        to->count += from->list[i].rule.subject.ptr &&
+                     copy_rule(&from->list[i].rule, &list[to->count].rule, a);
     }
     to->list = list;
     return !a->failed;

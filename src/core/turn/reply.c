@@ -73,8 +73,11 @@ void reply_free(struct reply *r)
     memset(r, 0, sizeof *r);
 }
 
-static void count_piece(struct reply *r, int64_t now_us)
+static void add_piece(struct reply *r, struct buf *b, wend_str piece,
+                      int64_t now_us)
 {
+    buf_str(b, piece);
+    r->failed |= b->failed;
     r->pieces++;
     if (!r->first_us)
         r->first_us = now_us;
@@ -82,16 +85,12 @@ static void count_piece(struct reply *r, int64_t now_us)
 
 void reply_text(struct reply *r, wend_str piece, int64_t now_us)
 {
-    buf_str(&r->text, piece);
-    r->failed |= r->text.failed;
-    count_piece(r, now_us);
+    add_piece(r, &r->text, piece, now_us);
 }
 
 void reply_thinking(struct reply *r, wend_str piece, int64_t now_us)
 {
-    buf_str(&r->thinking, piece);
-    r->failed |= r->thinking.failed;
-    count_piece(r, now_us);
+    add_piece(r, &r->thinking, piece, now_us);
 }
 
 static bool id_taken(const struct reply *r, wend_str id)
@@ -123,17 +122,12 @@ int reply_call(struct reply *r, wend_str id, wend_str name)
 
     if (r->calls_count == CALLS_MAX)
         return -1;
-    if (r->calls_count == r->calls_cap) {
-        size_t cap = r->calls_cap ? r->calls_cap * 2 : 2;
-
-        c = mem_realloc(r->mem, r->calls, cap * sizeof *c);
-        if (!c) {
-            r->failed = true;
-            return -1;
-        }
-        r->calls = c;
-        r->calls_cap = cap;
+    c = mem_more(r->mem, r->calls, r->calls_count, &r->calls_cap, sizeof *c);
+    if (!c) {
+        r->failed = true;
+        return -1;
     }
+    r->calls = c;
     c = &r->calls[r->calls_count];
     if (r->calls_count == r->calls_made) {
         memset(c, 0, sizeof *c);
@@ -154,10 +148,8 @@ void reply_args(struct reply *r, int call, wend_str piece, int64_t now_us)
     struct reply_call *c = &r->calls[call];
 
     /* One byte over the limit is enough to know. */
-    if (c->args.len <= ARGS_BYTES_MAX)
-        buf_str(&c->args, piece);
-    r->failed |= c->args.failed;
-    count_piece(r, now_us);
+    add_piece(r, &c->args, c->args.len <= ARGS_BYTES_MAX ? piece : STR_NONE,
+              now_us);
 }
 
 bool reply_plan(struct reply *r, int call)

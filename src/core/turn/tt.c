@@ -15,20 +15,12 @@
 #include <stdio.h>
 
 #include "base/id.h"
-#include "core/turn/policy_view.h"
 
 void step_begin(struct step *s, struct arena *scratch, const struct keep *k)
 {
-    s->scratch = scratch;
-    s->keep = k;
-    s->events = NULL;
+    *s = (struct step){.scratch = scratch, .keep = k, .blobs.arena = scratch};
     s->events_tail = &s->events;
-    s->events_count = 0;
-    s->effects = NULL;
     s->effects_tail = &s->effects;
-    s->blobs = (struct event_blobs){.arena = scratch};
-    s->heard = 0;
-    s->unended = NULL;
 }
 
 /* ---- Writing a step ------------------------------------------------------ */
@@ -66,28 +58,23 @@ void emit(struct tt *x, wend_event_type type, const void *payload)
     x->s->events_count++;
 }
 
-struct effect *want(struct tt *x, enum effect_kind kind)
+void want(struct tt *x, struct effect effect)
 {
     struct effect *fx = arena_alloc(x->s->scratch, sizeof *fx);
 
     if (!fx)
-        return NULL;
-    fx->kind = kind;
+        return;
+    *fx = effect;
     fx->ask = x->t->ask;
     fx->turn = x->t->counter;
     *x->s->effects_tail = fx;
     x->s->effects_tail = &fx->next;
-    return fx;
 }
 
 void want_timer(struct tt *x, enum timer timer, int64_t delay_ms)
 {
-    struct effect *fx = want(x, FX_TIMER);
-
-    if (!fx)
-        return;
-    fx->timer = timer;
-    fx->delay_ms = delay_ms;
+    want(x, (struct effect){
+                .kind = FX_TIMER, .timer = timer, .delay_ms = delay_ms});
 }
 
 wend_ev_error *draft_error(struct tt *x, wend_str code, wend_str message,
@@ -147,17 +134,6 @@ void warn(struct tt *x, wend_str code, wend_str message)
     emit(x, WEND_WARNING, &(wend_ev_warning){.code = code, .message = message});
 }
 
-static void emit_error(struct tt *x, const struct trouble *trouble)
-{
-    emit(x, WEND_ERROR,
-         &(wend_ev_error){
-             .code = trouble->code,
-             .message = trouble->message,
-             .component = trouble->component,
-             .retryable = trouble->retryable,
-         });
-}
-
 void tell_troubles(struct tt *x)
 {
     for (const struct trouble *t = x->in->troubles; t && !no_memory(x);
@@ -165,7 +141,11 @@ void tell_troubles(struct tt *x)
         if (t->warning)
             warn(x, t->code, t->message);
         else
-            emit_error(x, t);
+            emit(x, WEND_ERROR,
+                 &(wend_ev_error){.code = t->code,
+                                  .message = t->message,
+                                  .component = t->component,
+                                  .retryable = t->retryable});
 }
 
 /* ---- Ends ---------------------------------------------------------------- */
@@ -237,7 +217,7 @@ void enter_turn(struct tt *x)
     if (x->t->paused)
         return;
     if (x->t->config->hooks && !x->t->again)
-        want(x, FX_HOOK);
+        want(x, (struct effect){.kind = FX_HOOK});
     else
         ask_model(x);
 }
@@ -329,7 +309,7 @@ static void finish_stop(struct tt *x)
 void stop_all(struct tt *x)
 {
     if (x->t->phase == PH_MODEL) {
-        want(x, FX_STOP_MODEL);
+        want(x, (struct effect){.kind = FX_STOP_MODEL});
         close_model(x, WEND_OUTCOME_CANCELED, NULL);
     }
     stop_calls(x);
@@ -338,13 +318,6 @@ void stop_all(struct tt *x)
         want_timer(x, TIMER_STOP, STOP_GRACE_MS + STOP_SLACK_MS);
     else
         finish_stop(x);
-}
-
-static void on_cancel(struct tt *x)
-{
-    x->s->heard = 1;
-    emit_control(x, STR("cancel"), x->in->by, STR_NONE);
-    stop_all(x);
 }
 
 void stop_for(struct tt *x, wend_str by, wend_str code, wend_str message)
@@ -370,33 +343,29 @@ void emit_message(struct tt *x, wend_str role, wend_str text)
     emit(x, WEND_MESSAGE, &(wend_ev_message){.role = role, .text = text});
 }
 
-static void on_say(struct tt *x)
+/* What a pause has kept waiting. */
+static void leave_pause(struct tt *x)
 {
-    x->s->heard = 1;
-    emit_message(x, STR("user"), x->in->text);
-}
-
-static void on_pause(struct tt *x)
-{
-    x->s->heard = 1;
-    if (!x->t->paused)
-        emit_control(x, STR("pause"), x->in->by, STR_NONE);
-}
-
-static void on_continue(struct tt *x)
-{
-    x->s->heard = 1;
-    if (!x->t->paused)
-        return;
-    emit_control(x, STR("continue"), x->in->by, STR_NONE);
     if (x->t->phase == PH_TURN)
         enter_turn(x);
     else if (x->t->phase == PH_CALLS)
         run_calls(x);
     else if (x->t->phase == PH_PLAN)
         run_plan(x);
-    check_lost_calls(x); /* a pause kept them waiting */
+    check_lost_calls(x);
     restart_lost_actions(x);
+}
+
+static void on_request(struct tt *x)
+{
+    bool paused = x->t->paused;
+
+    x->s->heard = 1;
+    hear(x, x->in->kind, x->in->by, x->in->text);
+    if (x->in->kind == IN_CANCEL)
+        stop_all(x);
+    else if (x->in->kind == IN_CONTINUE && paused)
+        leave_pause(x);
 }
 
 /* An answer about a call that does not wait comes too late. */
@@ -513,11 +482,11 @@ static void while_going(struct tt *x)
     case IN_CHECKED: on_checked(x); break;
     case IN_APPROVAL: on_answer(x); break;
     case IN_TIMER: on_timer(x); break;
-    case IN_CANCEL: on_cancel(x); break;
     case IN_STOP: on_stop(x); break;
-    case IN_SAY: on_say(x); break;
-    case IN_PAUSE: on_pause(x); break;
-    case IN_CONTINUE: on_continue(x); break;
+    case IN_CANCEL:
+    case IN_SAY:
+    case IN_PAUSE:
+    case IN_CONTINUE: on_request(x); break;
     case IN_RESUME:
     case IN_UNENDED:
     case IN_TROUBLE: break; /* see tt: in any state */

@@ -1,9 +1,268 @@
 /*
- * tt_action.c - one action of a plan: how it starts, and once more.
+ * tt_action.c - one action of a plan: its values, its model call, how it starts
+ * and is tried again.
+ *
+ * The model call is one request without tools, and one answer; the action
+ * decides whether to try again.
  */
-#include "core/turn/tt_plan.h"
+#include "core/turn/tt_step.h"
 
 #include <assert.h>
+
+/* ---- Its model call ------------------------------------------------------ */
+
+const struct model_use *action_model(const struct turn *t,
+                                     const struct plan_action *a)
+{
+    uint32_t i = config_model(t->config, a->target);
+
+    return i && i < t->config->models_count ? &t->config->models[i]
+                                            : turn_model(t);
+}
+
+int64_t action_tokens(const struct turn *t, wend_str params)
+{
+    return tokens_estimate(t->config->instructions.len) +
+           tokens_estimate(params.len);
+}
+
+bool asks_model(const struct turn *t, const struct work *w)
+{
+    return !w->call && t->plan.plan->actions[w->action]->type == ACTION_LLM;
+}
+
+bool fits_window(struct tt *x, const struct work *w, struct call_done *d)
+{
+    const struct turn *t = x->t;
+    const struct model_use *m;
+    int64_t tokens = action_tokens(t, w->args);
+
+    if (!asks_model(t, w))
+        return true;
+    m = action_model(t, t->plan.plan->actions[w->action]);
+    if (!is_far_over(m, tokens)) {
+        if (w->attempt == 1)
+            warn_of_window(x, m, tokens);
+        return true;
+    }
+    *d = (struct call_done){
+        .outcome = WEND_OUTCOME_FAILED,
+        .code = STR("overflow"),
+        .output = window_text(x, m, tokens,
+                              ": it was not sent; shorten the prompt, or set "
+                              "a larger context_tokens"),
+    };
+    return false;
+}
+
+/* The limit that asking would break; absent: none, or it asks no model. */
+static wend_str work_over_budget(const struct tt *x, const struct work *w)
+{
+    const struct turn *t = x->t;
+    struct budget open;
+
+    if (!asks_model(t, w))
+        return STR_NONE;
+    turn_reserved(t, &open);
+    return over_budget(x, action_model(t, t->plan.plan->actions[w->action]),
+                       action_tokens(t, w->args), &open);
+}
+
+bool stop_over_budget(struct tt *x, const struct work *w)
+{
+    wend_str limit = work_over_budget(x, w);
+
+    if (limit.ptr)
+        limit_reached(x, limit);
+    return limit.ptr != NULL;
+}
+
+void emit_action_ask(struct tt *x, uint32_t i)
+{
+    const struct turn *t = x->t;
+    const struct plan_action *a = t->plan.plan->actions[i];
+
+    emit(x, WEND_MODEL_START,
+         &(wend_ev_model_start){.model = model_name(t, action_model(t, a)),
+                                .attempt =
+                                    plan_action_state(&t->plan, i)->attempt,
+                                .purpose = WEND_PURPOSE_ANSWER,
+                                .action = a->id,
+                                .messages = 1});
+}
+
+static void fill_from_reply(const struct tt *x, const struct plan_action *a,
+                            wend_ev_model_end *e)
+{
+    const struct reply *r = x->in->reply;
+
+    reply_fill(e, r, action_model(x->t, a), r->began_us);
+    if (x->in->time_us > r->began_us)
+        e->ms = (x->in->time_us - r->began_us) / 1000;
+    if (r->finish.len)
+        e->finish = r->finish;
+}
+
+void emit_action_answer(struct tt *x, uint32_t i, wend_outcome outcome,
+                        const wend_ev_error *error)
+{
+    const struct turn *t = x->t;
+    const struct plan_action *a = t->plan.plan->actions[i];
+    const struct action_state *s = plan_action_state(&t->plan, i);
+    wend_ev_model_end e = {0};
+
+    if (!s->asking)
+        return;
+    e.outcome = outcome == WEND_OUTCOME_OK ||
+                        outcome == WEND_OUTCOME_CANCELED ||
+                        outcome == WEND_OUTCOME_SUPERSEDED
+                    ? outcome
+                    : WEND_OUTCOME_FAILED;
+    e.purpose = WEND_PURPOSE_ANSWER;
+    e.finish = e.outcome == WEND_OUTCOME_OK
+                   ? STR("stop")
+                   : str_of(wend_outcome_name(e.outcome));
+    e.usage.cost_nano = -1;
+    if (x->in->kind == IN_ACTION_DONE && x->in->done.action == i &&
+        x->in->reply)
+        fill_from_reply(x, a, &e);
+    else if (s->at != AT_RUNS && is_charged(t))
+        charge(action_model(t, a), action_tokens(t, s->params), &e.usage);
+    if (e.outcome == WEND_OUTCOME_FAILED)
+        e.error = error;
+    e.action = a->id;
+    emit(x, WEND_MODEL_END, &e);
+    if (outcome == WEND_OUTCOME_OK)
+        warn_of_finish(x, e.finish);
+}
+
+/* ---- Values -------------------------------------------------------------- */
+
+static const struct plan_action *action_of(const struct tt *x, uint32_t i)
+{
+    return x->t->plan.plan->actions[i];
+}
+
+/* {"prompt":...} in front of the other values. */
+static bool put_params(const struct plan_action *a, const struct scope *scope,
+                       struct arena *scratch, struct buf *out, wend_error *why)
+{
+    struct buf text = {.mem = scratch->mem};
+    wend_status s = WEND_OK;
+
+    if (!a->prompt) {
+        if (a->params)
+            s = template_put(a->params, scope, ARGS_BYTES_MAX, out, why);
+        else
+            buf_cstr(out, "{}");
+        return s == WEND_OK;
+    }
+    s = template_put(a->prompt, scope, BLOB_BYTES_MAX / 4, &text, why);
+    if (s == WEND_OK) {
+        json_open(out, NULL, '{');
+        json_add_str(out, "prompt", buf_view(&text));
+        out->failed |= text.failed;
+        buf_clear(&text);
+        if (a->params)
+            s = template_put(a->params, scope, ARGS_BYTES_MAX, &text, why);
+        if (s == WEND_OK && text.len > 2) { /* more than {} */
+            buf_char(out, ',');
+            buf_add(out, text.ptr + 1, text.len - 1);
+        } else {
+            json_close(out, '}');
+        }
+    }
+    out->failed |= text.failed;
+    buf_free(&text);
+    return s == WEND_OK;
+}
+
+bool action_params(struct tt *x, uint32_t i, wend_str *out)
+{
+    const struct plan_action *a = action_of(x, i);
+    struct buf b = {.mem = x->s->scratch->mem};
+    struct scope scope;
+    wend_error why = {0};
+
+    if (!plan_scope(&x->t->plan, a->refs, x->s->scratch, &scope))
+        return false;
+    if (put_params(a, &scope, x->s->scratch, &b, &why)) {
+        *out = take_text(x, &b);
+        return !x->s->scratch->failed;
+    }
+    x->s->scratch->failed |= b.failed || why.status == WEND_E_NOMEM;
+    buf_free(&b);
+    if (!x->s->scratch->failed)
+        refuse_action(x, i,
+                      why.status == WEND_E_LIMIT ? STR("too_long")
+                                                 : STR("bad_reference"),
+                      arena_str(x->s->scratch, str_of(why.message)));
+    return false;
+}
+
+wend_str output_json(struct tt *x, wend_str text)
+{
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    json_put_any(&b, text);
+    return take_text(x, &b);
+}
+
+/* ---- Decisions ----------------------------------------------------------- */
+
+static void put_choice(struct buf *b, const struct plan_action *a, size_t c)
+{
+    bool chosen = c < a->cases_count;
+
+    json_open(b, NULL, '{');
+    if (chosen)
+        json_add_i64(b, "case", (int64_t)c);
+    else
+        json_add_raw(b, "case", STR("null"));
+    json_open(b, "then", '[');
+    for (size_t k = 0; chosen && k < a->cases[c].then.count; k++)
+        json_add_str(b, NULL, a->cases[c].then.list[k].text);
+    json_close(b, ']');
+    json_close(b, '}');
+}
+
+bool decide(struct tt *x, uint32_t i)
+{
+    const struct plan_action *a = action_of(x, i);
+    const struct admission none = {0};
+    struct work w;
+    struct call_done d = {.outcome = WEND_OUTCOME_OK, .json = true};
+    struct buf b = {.mem = x->s->scratch->mem};
+    struct scope scope;
+    wend_error why = {0};
+    bool holds = false;
+    size_t c = 0;
+
+    if (a->type != ACTION_DECISION)
+        return false;
+    if (!plan_scope(&x->t->plan, a->refs, x->s->scratch, &scope))
+        return true;
+    for (; c < a->cases_count; c++) {
+        if (!a->cases[c].when)
+            break;
+        if (expr_holds(a->cases[c].when, &scope, &holds, &why) != WEND_OK) {
+            x->s->scratch->failed |= why.status == WEND_E_NOMEM;
+            refuse_action(x, i, STR("bad_condition"),
+                          arena_str(x->s->scratch, str_of(why.message)));
+            return true;
+        }
+        if (holds)
+            break;
+    }
+    put_choice(&b, a, c);
+    d.output = take_text(x, &b);
+    w = work_of_action(x->t, i);
+    w.args = STR_NONE;
+    end_unstarted(x, &w, &none, &d);
+    return true;
+}
+
+/* ---- Its start ----------------------------------------------------------- */
 
 void refuse_action(struct tt *x, uint32_t i, wend_str code, wend_str message)
 {
@@ -22,7 +281,6 @@ bool start_action(struct tt *x, uint32_t i)
 {
     struct work w = work_of_action(x->t, i);
     struct admission a;
-    wend_str limit;
 
     if (decide(x, i))
         return true;
@@ -42,11 +300,8 @@ bool start_action(struct tt *x, uint32_t i)
         a.verdict.policy.decision = WEND_DECISION_ALLOW;
         a.verdict.policy.rule = STR("approved");
     }
-    limit = work_over_budget(x, &w);
-    if (limit.ptr) {
-        limit_reached(x, limit);
+    if (stop_over_budget(x, &w))
         return false;
-    }
     start_work(x, &w, &a);
     return true;
 }

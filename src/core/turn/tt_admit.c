@@ -1,14 +1,20 @@
 /*
  * tt_admit.c - whether a call may run: its tool, its arguments, the policy.
  */
-#include "core/turn/tt_plan.h"
+#include "core/turn/tt_step.h"
 
 #include "core/schema/schema.h"
 
-void admission_refuse(struct admission *a, wend_outcome outcome, wend_str code,
-                      wend_str message)
+void deny(struct admission *a, wend_str message)
 {
-    a->refused = outcome;
+    a->refused = WEND_OUTCOME_DENIED;
+    a->code = STR("denied");
+    a->message = message;
+}
+
+static void refuse(struct admission *a, wend_str code, wend_str message)
+{
+    a->refused = WEND_OUTCOME_FAILED;
     a->code = code;
     a->message = message;
 }
@@ -26,8 +32,7 @@ static void unknown_tool(struct tt *x, struct admission *a,
                 config->tools[i].name.ptr);
     if (!config->tools_count)
         buf_cstr(&b, " none");
-    admission_refuse(a, WEND_OUTCOME_FAILED, STR("unknown_tool"),
-                     take_text(x, &b));
+    refuse(a, STR("unknown_tool"), take_text(x, &b));
 }
 
 static void check_args(struct tt *x, struct admission *a,
@@ -36,8 +41,8 @@ static void check_args(struct tt *x, struct admission *a,
     struct buf wrong = {.mem = x->s->scratch->mem};
 
     if (!args)
-        admission_refuse(
-            a, WEND_OUTCOME_FAILED, STR("bad_arguments"),
+        refuse(
+            a, STR("bad_arguments"),
             !why->line
                 ? STR("the arguments are over 1 MiB; call the tool again with "
                       "less")
@@ -46,13 +51,12 @@ static void check_args(struct tt *x, struct admission *a,
                            "column %u); call the tool again with a JSON object",
                            why->message, why->line, why->column));
     else if (a->tool->schema && !schema_check(a->tool->schema, args, &wrong))
-        admission_refuse(
-            a, WEND_OUTCOME_FAILED, STR("invalid_arguments"),
-            JOIN(x, STR("the arguments do not fit the tool's schema: "),
-                 take_text(x, &wrong)));
+        refuse(a, STR("invalid_arguments"),
+               JOIN(x, STR("the arguments do not fit the tool's schema: "),
+                    take_text(x, &wrong)));
     else if (args->kind != JSON_OBJECT)
-        admission_refuse(a, WEND_OUTCOME_FAILED, STR("invalid_arguments"),
-                         STR("the arguments must be a JSON object"));
+        refuse(a, STR("invalid_arguments"),
+               STR("the arguments must be a JSON object"));
 }
 
 /* Refuses it unless a child of that name may be started. */
@@ -61,7 +65,7 @@ static void check_agent(struct tt *x, struct admission *a, wend_str name)
     wend_str why = child_refused(x, name);
 
     if (why.ptr)
-        admission_refuse(a, WEND_OUTCOME_FAILED, STR("unknown_agent"), why);
+        refuse(a, STR("unknown_agent"), why);
 }
 
 /* Invalid arguments are kept as a JSON string with the raw text. */
@@ -87,20 +91,18 @@ static void admit_known(struct tt *x, const struct call *c, struct admission *a)
 
     policy_check(x->t, a->tool, args, x->s->scratch, &a->verdict);
     if (x->t->cut && c->invalid)
-        admission_refuse(a, WEND_OUTCOME_FAILED, STR("bad_arguments"),
-                         STR("the answer reached the output limit inside this "
-                             "call, so its arguments are incomplete; call the "
-                             "tool again with less"));
+        refuse(a, STR("bad_arguments"),
+               STR("the answer reached the output limit inside this "
+                   "call, so its arguments are incomplete; call the "
+                   "tool again with less"));
     else
         check_args(x, a, args, &why);
     if (a->refused == WEND_OUTCOME_NONE && a->tool->child)
         check_agent(x, a, json_str(json_get(args, "agent")));
     if (a->refused == WEND_OUTCOME_NONE &&
         a->verdict.policy.decision == WEND_DECISION_DENY)
-        admission_refuse(a, WEND_OUTCOME_DENIED, STR("denied"),
-                         JOIN(x, STR("denied by policy ("),
-                              a->verdict.policy.rule, STR("): "),
-                              a->verdict.reason));
+        deny(a, JOIN(x, STR("denied by policy ("), a->verdict.policy.rule,
+                     STR("): "), a->verdict.reason));
 }
 
 /* A tool, or an endpoint of a relic. */
@@ -120,8 +122,8 @@ static void admit_call(struct tt *x, const struct call *c, bool relic,
     a->verdict.policy.decision = WEND_DECISION_DENY;
     a->verdict.policy.rule = relic ? STR("unknown relic") : STR("unknown tool");
     if (relic)
-        admission_refuse(a, WEND_OUTCOME_FAILED, STR("unknown_target"),
-                         STR("there is no relic with this endpoint"));
+        refuse(a, STR("unknown_target"),
+               STR("there is no relic with this endpoint"));
     else
         unknown_tool(x, a, c);
 }

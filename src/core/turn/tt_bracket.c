@@ -6,7 +6,7 @@
  * resumes; if it begins again, its first attempt ends as superseded just
  * before, so that exactly one end is a result.
  */
-#include "core/turn/tt_plan.h"
+#include "core/turn/tt_step.h"
 
 #include <string.h>
 
@@ -181,26 +181,25 @@ void emit_start(struct tt *x, const struct work *w, const struct admission *a)
         emit_action_start(x, w, a);
 }
 
-void admit_resumed(const struct work *w, struct admission *a)
+struct admission admit_resumed(const struct work *w)
 {
-    memset(a, 0, sizeof *a);
-    a->tool = w->tool;
-    if (w->call && !w->tool)
-        return;
-    a->verdict.policy.rule = STR("resumed");
-    if (!w->call)
-        return;
-    a->verdict.policy.risk = w->tool->risk;
-    a->verdict.policy.layers_json = w->tool->layers_ok;
+    struct admission a = {.tool = w->tool};
+
+    if (!w->call || w->tool)
+        a.verdict.policy.rule = STR("resumed");
+    if (w->call && w->tool) {
+        a.verdict.policy.risk = w->tool->risk;
+        a.verdict.policy.layers_json = w->tool->layers_ok;
+    }
+    return a;
 }
 
 /* A fork may begin between the end of a superseded attempt and the next start:
  * then the work that ends has no open bracket. */
 static void reopen(struct tt *x, const struct work *w)
 {
-    struct admission a;
+    const struct admission a = admit_resumed(w);
 
-    admit_resumed(w, &a);
     emit_start(x, w, &a);
 }
 
@@ -224,21 +223,18 @@ void end_unstarted(struct tt *x, const struct work *w,
 
 /* ---- Effects ------------------------------------------------------------- */
 
-struct effect *want_work(struct tt *x, enum effect_kind kind,
-                         const struct work *w)
+struct effect work_effect(enum effect_kind kind, const struct work *w)
 {
-    struct effect *fx = want(x, kind);
-
-    if (!fx)
-        return NULL;
-    fx->call = w->call;
-    fx->action = w->action;
-    fx->attempt = w->attempt;
-    fx->tool = w->tool;
-    fx->args = w->args;
-    fx->key = w->key;
-    fx->timeout_ms = w->timeout_ms;
-    return fx;
+    return (struct effect){
+        .kind = kind,
+        .call = w->call,
+        .action = w->action,
+        .attempt = w->attempt,
+        .tool = w->tool,
+        .args = w->args,
+        .key = w->key,
+        .timeout_ms = w->timeout_ms,
+    };
 }
 
 /* The shell looks before the child begins, and only once. */
@@ -252,7 +248,7 @@ void run_work(struct tt *x, const struct work *w, int64_t delay_ms)
 {
     struct work now = work_now(x->t, w);
     struct call_done d;
-    struct effect *fx;
+    struct effect fx;
 
     if (x->s->keep->arena->failed)
         return;
@@ -264,10 +260,9 @@ void run_work(struct tt *x, const struct work *w, int64_t delay_ms)
         end_work(x, &now, &d);
         return;
     }
-    fx = want_work(x, w->call ? FX_RUN_CALL : FX_RUN_ACTION, &now);
-    if (!fx)
-        return;
-    fx->delay_ms = delay_ms;
+    fx = work_effect(w->call ? FX_RUN_CALL : FX_RUN_ACTION, &now);
+    fx.delay_ms = delay_ms;
+    want(x, fx);
     if (asks_model(x->t, w))
         emit_action_ask(x, w->action);
 }

@@ -1,22 +1,22 @@
 /*
- * tt_budget.c - what may be spent: a request is sent to a model only if the
- * most that it can use fits beside the open requests.
+ * tt_budget.c - whether a request may be sent: budgets and windows.
  *
- * That is the estimated input and the longest answer. The cost of a model
+ * A request is sent only if the most that it can use, the estimated input and
+ * the longest answer, fits beside the open requests. The cost of a model
  * without a price is unknown and counts as nothing. A provider may have
  * answered all of a request that a crash cut off: what was reserved for it
  * counts as spent, so that crashes cannot exceed a budget.
+ *
+ * Tokens are estimated: a request that may not fit into the window is sent with
+ * a warning, one far over it is not sent. An unknown window limits nothing.
  */
-#include "core/turn/tt_plan.h"
+#include "core/turn/tt_step.h"
 
 static void reserve(struct budget *out, const struct model_use *m,
                     int64_t input)
 {
-    int64_t cost = price_most(&m->price, input, m->output_tokens);
-
-    out->tokens = i64_sum(out->tokens, i64_sum(input, m->output_tokens));
-    if (cost > 0)
-        out->cost_nano = i64_sum(out->cost_nano, cost);
+    spend(&out->tokens, i64_sum(input, m->output_tokens));
+    spend(&out->cost_nano, price_most(&m->price, input, m->output_tokens));
 }
 
 void plan_reserved(const struct turn *t, struct budget *out)
@@ -82,4 +82,103 @@ wend_str over_budget(const struct tt *x, const struct model_use *m,
         return STR("tokens");
     return above && is_too_dear(cost, open, above->cost_nano) ? STR("cost")
                                                               : STR_NONE;
+}
+
+/* ---- Windows ------------------------------------------------------------- */
+
+bool is_far_over(const struct model_use *m, int64_t tokens)
+{
+    return m->window_known && tokens > m->context_tokens / 10 * 13;
+}
+
+static bool is_over(const struct model_use *m, int64_t tokens)
+{
+    return m->window_known && tokens > m->context_tokens;
+}
+
+wend_str model_name(const struct turn *t, const struct model_use *m)
+{
+    return m == turn_model(t) ? t->model : m->name;
+}
+
+wend_str window_text(struct tt *x, const struct model_use *m, int64_t tokens,
+                     const char *what)
+{
+    wend_str name = model_name(x->t, m);
+
+    return text_fmt(x,
+                    "the request has about %lld tokens, and the window of "
+                    "%.*s has %lld%s",
+                    (long long)tokens, (int)name.len, name.ptr,
+                    (long long)m->context_tokens, what);
+}
+
+void warn_of_window(struct tt *x, const struct model_use *m, int64_t tokens)
+{
+    if (is_over(m, tokens))
+        warn(x, STR("context_full"), window_text(x, m, tokens, ""));
+}
+
+/* ---- Fallback models ----------------------------------------------------- */
+
+static const struct model_use *models_end(const struct turn *t)
+{
+    return t->config->models + t->config->models_count;
+}
+
+bool has_fallback(const struct turn *t)
+{
+    return turn_model(t) + 1 < models_end(t);
+}
+
+const struct model_use *fallback_model(const struct turn *t, int64_t tokens)
+{
+    const struct model_use *m = turn_model(t) + 1;
+
+    while (m < models_end(t) && is_far_over(m, tokens))
+        m++;
+    return m < models_end(t) ? m : NULL;
+}
+
+/* The model that refused may know better than the estimate. */
+static bool is_roomier(const struct model_use *m, const struct model_use *than)
+{
+    return !m->window_known || !than->window_known ||
+           m->context_tokens > than->context_tokens;
+}
+
+static bool is_known_to_fit(const struct model_use *m, int64_t tokens)
+{
+    return m->window_known && !is_over(m, tokens);
+}
+
+const struct model_use *roomier_model(const struct turn *t, int64_t tokens)
+{
+    const struct model_use *now = turn_model(t), *may_fit = NULL;
+
+    for (const struct model_use *m = now + 1; m < models_end(t); m++) {
+        if (!is_roomier(m, now) || is_far_over(m, tokens))
+            continue;
+        if (is_known_to_fit(m, tokens))
+            return m;
+        if (!may_fit)
+            may_fit = m;
+    }
+    return may_fit;
+}
+
+void warn_of_room(struct tt *x, const struct model_use *m, int64_t tokens)
+{
+    wend_str window =
+        m->window_known ? text_fmt(x, "has %lld", (long long)m->context_tokens)
+                        : STR("is not known");
+
+    if (is_known_to_fit(m, tokens))
+        return;
+    warn(x, STR("context_full"),
+         text_fmt(x,
+                  "no fallback model is known to have room for about %lld "
+                  "tokens; %.*s is asked, whose window %.*s",
+                  (long long)tokens, (int)m->name.len, m->name.ptr,
+                  (int)window.len, window.ptr));
 }

@@ -52,14 +52,14 @@ static bool line_next(const struct turn *t, struct call_line *l, uint32_t *out)
         uint32_t i = l->next++;
         bool beside, fits;
 
-        if (bit_get(&t->ended, i))
+        if (t->flags[i] & CALL_ENDED)
             continue;
         beside = runs_beside_others(
             t, config_tool(t->config, turn_call(t, i)->name));
         fits = line_fits(t, l, beside);
         l->open++;
         l->alone += !beside;
-        if (!fits || bit_get(&t->started, i) || turn_call_waits(t, i))
+        if (!fits || (t->flags[i] & CALL_STARTED) || turn_call_waits(t, i))
             continue;
         assert(l->running < slots(t));
         l->running++;
@@ -77,7 +77,7 @@ static void settle(struct tt *x, uint32_t i)
     struct work w;
     struct admission a;
 
-    if (bit_get(&t->started, i) || turn_call_waits(t, i) ||
+    if ((t->flags[i] & CALL_STARTED) || turn_call_waits(t, i) ||
         (int)i == turn_plan_call(t)) /* which has begun before its call */
         return;
     w = work_of_call(t, turn_call(t, i));
@@ -96,16 +96,6 @@ static void approved_policy(const struct turn *t, const struct work *w,
         return;
     a->verdict.policy.decision = WEND_DECISION_ALLOW;
     a->verdict.policy.rule = STR("approved");
-}
-
-static void ask_hook(struct tt *x, const struct call *c)
-{
-    struct effect *fx = want(x, FX_HOOK);
-
-    if (!fx)
-        return;
-    fx->call = c;
-    fx->args = c->args;
 }
 
 static void start_or_ask(struct tt *x, const struct work *w,
@@ -145,7 +135,9 @@ static void start_ready(struct tt *x)
     while (!no_memory(x) && !t->stop.outcome && !t->paused &&
            line_next(t, &l, &i))
         if (t->config->hooks) /* the answer starts it */
-            ask_hook(x, turn_call(t, i));
+            want(x, (struct effect){.kind = FX_HOOK,
+                                    .call = turn_call(t, i),
+                                    .args = turn_call(t, i)->args});
         else if (!start_allowed(x, i)) /* its place is free */
             l = line_begin(t);
 }
@@ -168,7 +160,7 @@ void run_calls(struct tt *x)
     if (t->stop.outcome != WEND_OUTCOME_NONE)
         return; /* a limit that a plan's action met */
     for (uint32_t i = 0; i < t->calls_count; i++)
-        open += !bit_get(&t->ended, i);
+        open += !(t->flags[i] & CALL_ENDED);
     if (open)
         return;
     /* A provider that works long on its own pauses its message, and continues
@@ -254,7 +246,7 @@ void on_call_done(struct tt *x)
     struct work w;
 
     if (i < 0 || x->in->done.turn != t->counter ||
-        !turn_call_runs(t, (uint32_t)i) || bit_get(&t->lost, (uint32_t)i))
+        !turn_call_runs(t, (uint32_t)i) || (t->flags[i] & CALL_LOST))
         return; /* late, twice, or from before an interruption */
     w = work_of_call(t, turn_call(t, (uint32_t)i));
     if (d.child)
@@ -296,8 +288,7 @@ void on_call_hook(struct tt *x)
     admit_work(x, &w, &a);
     approved_policy(t, &w, &a);
     if (a.verdict.policy.decision == WEND_DECISION_ASK && w.answered)
-        admission_refuse(&a, WEND_OUTCOME_DENIED, STR("denied"),
-                         STR("denied: a hook changed what had been approved"));
+        deny(&a, STR("denied: a hook changed what had been approved"));
     if (h->answer == WEND_HOOK_SKIP)
         end_unstarted(
             x, &w, &a,
@@ -338,27 +329,24 @@ void stop_calls(struct tt *x)
                                     .code = STR("canceled"),
                                     .output = STR("canceled before it began")};
         struct work w = work_of_call(t, turn_call(t, i));
+        bool of_plan = (int)i == turn_plan_call(t); /* ends with its actions */
         struct admission a;
 
-        if (bit_get(&t->ended, i))
+        if (t->flags[i] & CALL_ENDED)
             continue;
         if (w.lost && !w.child.ptr) {
             end_lost(x, &w);
-            continue;
-        }
-        if ((int)i == turn_plan_call(t)) { /* ends with its actions */
+        } else if (t->flags[i] & CALL_STARTED) {
+            if (w.lost && !of_plan)
+                begin_again(x, &w); /* its child's end is written, too */
+            if (!of_plan)
+                want(x, work_effect(FX_STOP_CALL, &w));
+        } else {
             admit_work(x, &w, &a);
-            if (!bit_get(&t->started, i))
+            if (of_plan)
                 emit_start(x, &w, &a);
-            continue;
+            else
+                end_unstarted(x, &w, &a, &d);
         }
-        if (w.lost)
-            begin_again(x, &w); /* its child has an end to be written, too */
-        if (bit_get(&t->started, i)) {
-            want_work(x, FX_STOP_CALL, &w);
-            continue;
-        }
-        admit_work(x, &w, &a);
-        end_unstarted(x, &w, &a, &d);
     }
 }

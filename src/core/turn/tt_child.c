@@ -60,7 +60,7 @@ void start_child(struct tt *x, const struct work *w, int64_t delay_ms)
 {
     const struct child_config *child =
         config_child(x->t->config, child_name(x, w));
-    struct effect *fx;
+    struct effect fx;
 
     assert(w->by_child);
     if (!child) { /* it was admitted, so only a damaged log gets here */
@@ -75,12 +75,13 @@ void start_child(struct tt *x, const struct work *w, int64_t delay_ms)
     }
     if (!w->child.ptr)
         emit_child_start(x, w, child);
-    fx = want_work(x, FX_START_CHILD, w);
-    if (!fx || x->s->keep->arena->failed)
+    if (no_memory(x))
         return;
-    fx->delay_ms = delay_ms;
-    fx->child_config = child;
-    fx->child = work_now(x->t, w).child;
+    fx = work_effect(FX_START_CHILD, w);
+    fx.delay_ms = delay_ms;
+    fx.child_config = child;
+    fx.child = work_now(x->t, w).child;
+    want(x, fx);
 }
 
 wend_str labels_text(struct tt *x, uint32_t labels)

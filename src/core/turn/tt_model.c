@@ -6,7 +6,6 @@
 #include <assert.h>
 
 #include "base/code.h"
-#include "base/hash.h"
 
 static wend_str parts_json(struct tt *x)
 {
@@ -36,26 +35,16 @@ static wend_str prefix_changed(const struct turn *t)
                            : STR_NONE;
 }
 
-static wend_str prefix_hex(struct tt *x, uint64_t prefix)
-{
-    unsigned char bytes[8];
-    char hex[2 * sizeof bytes + 1];
-
-    for (int i = 0; i < 8; i++)
-        bytes[i] = (unsigned char)(prefix >> (56 - 8 * i));
-    hex_text(hex, bytes, sizeof bytes);
-    return arena_str(x->s->scratch, (wend_str){hex, sizeof hex - 1});
-}
-
 void end_context(struct tt *x)
 {
     const struct turn *t = x->t;
-    uint64_t prefix = t->history ? t->history->prefix : t->config->prefix;
+    unsigned long long prefix =
+        t->history ? t->history->prefix : t->config->prefix;
 
     emit(x, WEND_CONTEXT_END,
          &(wend_ev_context_end){.tokens = turn_tokens(t),
                                 .parts_json = parts_json(x),
-                                .prefix_hash = prefix_hex(x, prefix),
+                                .prefix_hash = text_fmt(x, "%016llx", prefix),
                                 .prefix_changed_json = prefix_changed(t)});
 }
 
@@ -83,18 +72,14 @@ static void emit_model_start(struct tt *x)
 }
 
 /* The usage that the provider reported, of a whole answer or a broken one. */
-static wend_ev_usage reply_usage(const struct turn *t, const struct reply *r)
+static wend_ev_usage reply_usage(const struct reply *r,
+                                 const struct model_use *m)
 {
     wend_ev_usage u = r->usage;
 
     if (u.cost_nano < 0) /* else the provider's own sum counts */
-        u.cost_nano = price_of(&turn_model(t)->price, &u);
+        u.cost_nano = price_of(&m->price, &u);
     return u;
-}
-
-static int64_t or_none(int64_t n)
-{
-    return n > 0 ? n : 0;
 }
 
 /* `failed`: usage of an attempt that is not counted as spent yet, or NULL. */
@@ -106,9 +91,9 @@ static wend_str turn_over_budget(const struct tt *x,
 
     plan_reserved(x->t, &open);
     if (failed) {
-        open.tokens = i64_sum(open.tokens, or_none(failed->input));
-        open.tokens = i64_sum(open.tokens, or_none(failed->output));
-        open.cost_nano = i64_sum(open.cost_nano, or_none(failed->cost_nano));
+        spend(&open.tokens, failed->input);
+        spend(&open.tokens, failed->output);
+        spend(&open.cost_nano, failed->cost_nano);
     }
     return over_budget(x, model, turn_tokens(x->t), &open);
 }
@@ -170,20 +155,15 @@ static void fill_from_part(const struct turn *t, wend_ev_model_end *e)
     e->opaque_json = t->part_opaque;
 }
 
-void reply_fill(wend_ev_model_end *e, const struct reply *r)
+void reply_fill(wend_ev_model_end *e, const struct reply *r,
+                const struct model_use *m, int64_t from_us)
 {
     e->text = buf_view(&r->text);
     e->thinking = text_or_absent(&r->thinking);
     e->opaque_json = text_or_absent(&r->opaque);
-}
-
-static void fill_from_reply(const struct turn *t, const struct reply *r,
-                            wend_ev_model_end *e)
-{
-    reply_fill(e, r);
-    e->usage = reply_usage(t, r);
-    if (r->first_us > t->model_us)
-        e->first_token_ms = (r->first_us - t->model_us) / 1000;
+    e->usage = reply_usage(r, m);
+    if (r->first_us > from_us)
+        e->first_token_ms = (r->first_us - from_us) / 1000;
 }
 
 static void emit_model_end(struct tt *x, wend_outcome outcome, size_t calls,
@@ -204,7 +184,7 @@ static void emit_model_end(struct tt *x, wend_outcome outcome, size_t calls,
     if (!resumed && x->in->time_us > t->model_us)
         e.ms = (x->in->time_us - t->model_us) / 1000;
     if (r)
-        fill_from_reply(t, r, &e);
+        reply_fill(&e, r, turn_model(t), t->model_us);
     else
         fill_from_part(t, &e);
     if (resumed && is_charged(t))
@@ -292,7 +272,7 @@ void ask_model(struct tt *x)
     if (!t->again)
         warn_of_window(x, turn_model(t), turn_tokens(t));
     emit_model_start(x);
-    want(x, FX_ASK_MODEL);
+    want(x, (struct effect){.kind = FX_ASK_MODEL});
 }
 
 void warn_of_finish(struct tt *x, wend_str finish)
@@ -434,7 +414,7 @@ static const wend_ev_usage *failed_usage(struct tt *x)
         return NULL;
     u = arena_alloc(x->s->scratch, sizeof *u);
     if (u)
-        *u = reply_usage(x->t, r);
+        *u = reply_usage(r, turn_model(x->t));
     return u;
 }
 
@@ -510,5 +490,5 @@ void on_retry_timer(struct tt *x)
     if (x->t->paused) /* look again soon: no new call while paused */
         want_timer(x, TIMER_RETRY, STOP_SLACK_MS);
     else
-        want(x, FX_ASK_MODEL);
+        want(x, (struct effect){.kind = FX_ASK_MODEL});
 }

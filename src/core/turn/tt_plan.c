@@ -5,7 +5,7 @@
  * free; there are no waves. A decision takes no slot, since it takes no time.
  * While a sync action runs nothing starts.
  */
-#include "core/turn/tt_plan.h"
+#include "core/turn/tt_step.h"
 
 #include <assert.h>
 
@@ -203,7 +203,7 @@ static void stop_running(struct tt *x)
         enum action_at at = plan_action_state(plan_of(x), w.action)->at;
 
         if (at == AT_RUNS)
-            want_work(x, FX_STOP_ACTION, &w);
+            want(x, work_effect(FX_STOP_ACTION, &w));
         else if (at == AT_DOUBTED || !x->t->paused)
             end_lost(x, &w);
     }
@@ -282,8 +282,7 @@ void run_plan(struct tt *x)
         return;
     if (!t->plan.plan->written && t->plan.ended && !t->plan.running)
         end_plan_run(x);
-    else if (call >= 0 && t->phase == PH_CALLS &&
-             bit_get(&t->ended, (uint32_t)call))
+    else if (call >= 0 && t->phase == PH_CALLS && (t->flags[call] & CALL_ENDED))
         run_calls(x);
 }
 
@@ -398,7 +397,7 @@ void restart_lost_actions(struct tt *x)
 
     while (!x->t->paused && next_action(x, MARK_RUNS, &place, &w))
         if (is_looked_up(x->t, &w))
-            want_work(x, FX_CHECK, &w);
+            want(x, work_effect(FX_CHECK, &w));
         else if (w.lost)
             begin_again(x, &w);
 }

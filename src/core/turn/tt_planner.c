@@ -16,7 +16,7 @@
  *     failures      run_end failed, plan_failed: the third plan in a row
  *     turns, time, tokens, cost, cancel: as in any run
  */
-#include "core/turn/tt_plan.h"
+#include "core/turn/tt_step.h"
 
 #include <assert.h>
 
@@ -41,11 +41,6 @@ static wend_str near_tool(const struct config *c, wend_str name)
     return near;
 }
 
-static bool knows_model(const struct config *c, wend_str name)
-{
-    return config_model(c, name) < c->models_count;
-}
-
 /* An agent that it could give a task, too. */
 static bool knows_agent(const struct config *c, wend_str name)
 {
@@ -64,7 +59,7 @@ static bool knows(void *ctx, const struct plan_action *a, struct buf *hint)
     wend_str near;
 
     if (a->type == ACTION_LLM)
-        return knows_model(c, a->target);
+        return config_model(c, a->target) < c->models_count;
     if (a->type == ACTION_RELIC)
         return config_endpoint(c, a->target);
     if (a->type != ACTION_TOOL)
@@ -284,24 +279,19 @@ static wend_str hand_over_rest(struct tt *x, wend_str call,
     return wrong;
 }
 
+/* If the plan has begun its end says so, else that of the call. */
 static void refuse_plan(struct tt *x, const struct work *w,
                         const struct admission *a, wend_str code, wend_str why)
 {
-    struct call_done d = {
-        .outcome = WEND_OUTCOME_FAILED, .code = code, .output = why};
+    bool again = str_is(code, "no_progress"), open = is_open(x->t, w->id);
 
-    if (!is_open(x->t, w->id)) /* else its end says so */
-        end_unstarted(x, w, a, &d);
-}
-
-static void say_no_progress(struct tt *x, const struct work *w,
-                            const struct admission *a)
-{
-    wend_str why = STR("this plan is the same as the one before it, so "
-                       "nothing more of it is run");
-
-    warn(x, STR("no_progress"), why);
-    refuse_plan(x, w, a, STR("no_progress"), why);
+    if (again || open)
+        warn(x, again ? code : STR("plan_invalid"), why);
+    if (!open)
+        end_unstarted(x, w, a,
+                      &(struct call_done){.outcome = WEND_OUTCOME_FAILED,
+                                          .code = code,
+                                          .output = why});
 }
 
 static void say_no_actions(struct tt *x, const struct work *w,
@@ -315,14 +305,6 @@ static void say_no_actions(struct tt *x, const struct work *w,
     warn(x, STR("no_actions"), STR("the model wrote a plan without actions"));
 }
 
-static void say_invalid(struct tt *x, const struct work *w,
-                        const struct admission *a, wend_str why)
-{
-    if (is_open(x->t, w->id))
-        warn(x, STR("plan_invalid"), why);
-    refuse_plan(x, w, a, STR("invalid_plan"), why);
-}
-
 /* Hands over what is left of the plan, or refuses it. */
 static void complete_plan(struct tt *x, const struct work *w,
                           const struct admission *a)
@@ -334,7 +316,9 @@ static void complete_plan(struct tt *x, const struct work *w,
     if (is_open(t, w->id) && t->plan.wrong.ptr)
         return;
     if (t->plan_args.ptr && str_eq(t->plan_args, w->args)) {
-        say_no_progress(x, w, a);
+        refuse_plan(x, w, a, STR("no_progress"),
+                    STR("this plan is the same as the one before it, so "
+                        "nothing more of it is run"));
         return;
     }
     j = json_parse(w->args, x->s->scratch, NULL);
@@ -346,7 +330,7 @@ static void complete_plan(struct tt *x, const struct work *w,
     if (list)
         wrong = hand_over_rest(x, w->id, list);
     if (wrong.ptr && !no_memory(x))
-        say_invalid(x, w, a, wrong);
+        refuse_plan(x, w, a, STR("invalid_plan"), wrong);
 }
 
 void start_plan_call(struct tt *x, const struct work *w,
@@ -437,7 +421,7 @@ void leave_given_plan(struct tt *x)
 {
     int i = turn_plan_call(x->t);
 
-    if (i < 0 || !bit_get(&x->t->ended, (uint32_t)i))
+    if (i < 0 || !(x->t->flags[i] & CALL_ENDED))
         return;
     stop_plan(x);
     end_plan(x, WEND_OUTCOME_CANCELED);

@@ -24,6 +24,8 @@
  */
 #include "core/turn/tt_step.h"
 
+#include <assert.h>
+
 /* ---- Events -------------------------------------------------------------- */
 
 static void emit_resume(struct tt *x)
@@ -53,7 +55,7 @@ static bool has_slot(const struct turn *t)
     int64_t running = 0;
 
     for (uint32_t i = 0; i < t->calls_count; i++)
-        running += turn_call_runs(t, i) && !bit_get(&t->lost, i) &&
+        running += turn_call_runs(t, i) && !(t->flags[i] & CALL_LOST) &&
                    (int)i != turn_plan_call(t);
     return !t->limits.parallel || running < t->limits.parallel;
 }
@@ -65,7 +67,7 @@ void restart_lost(struct tt *x)
     for (uint32_t i = 0; !t->paused && i < t->calls_count; i++) {
         struct work w;
 
-        if (!bit_get(&t->lost, i) || turn_call_waits(t, i) || !has_slot(t))
+        if (!(t->flags[i] & CALL_LOST) || turn_call_waits(t, i) || !has_slot(t))
             continue;
         w = work_of_call(t, turn_call(t, i));
         if (!is_looked_up(t, &w))
@@ -80,11 +82,11 @@ void check_lost_calls(struct tt *x)
     for (uint32_t i = 0; !t->paused && i < t->calls_count; i++) {
         struct work w;
 
-        if (!bit_get(&t->lost, i))
+        if (!(t->flags[i] & CALL_LOST))
             continue;
         w = work_of_call(t, turn_call(t, i));
         if (is_looked_up(t, &w))
-            want_work(x, FX_CHECK, &w);
+            want(x, work_effect(FX_CHECK, &w));
     }
 }
 
@@ -113,7 +115,7 @@ static void settle_lost(struct tt *x)
     for (uint32_t i = 0; i < t->calls_count; i++) {
         struct work w;
 
-        if (!bit_get(&t->lost, i) && !turn_call_waits(t, i))
+        if (!(t->flags[i] & CALL_LOST) && !turn_call_waits(t, i))
             continue;
         w = work_of_call(t, turn_call(t, i));
         if (settle_doubt(x, &w, false))
@@ -156,6 +158,84 @@ static void resume_model(struct tt *x)
     resume_calls(x);
 }
 
+/* ---- Requests of other processes -----------------------------------------
+ *
+ * They were accepted while no process owned the run, or before a run_end that
+ * was not kept. Each counts, or its sender is told that it came too late:
+ *
+ *                at a resume                       before the end
+ *     cancel     the run is stopped                if it would end ok
+ *     say        the next request to a model       if it would end ok and has
+ *                                                  turns: one more
+ *     pause      nothing starts                    too late
+ *     continue   the run is not paused any more    too late
+ *
+ * Approvals are not part of this: they are asked for again with a resume, and
+ * answered then. */
+
+void hear(struct tt *x, enum input_kind kind, wend_str by, wend_str text)
+{
+    if (kind == IN_CANCEL)
+        emit_control(x, STR("cancel"), by, STR_NONE);
+    else if (kind == IN_SAY)
+        emit_message(x, STR("user"), text);
+    else if (kind == IN_PAUSE && !x->t->paused)
+        emit_control(x, STR("pause"), by, STR_NONE);
+    else if (kind == IN_CONTINUE && x->t->paused)
+        emit_control(x, STR("continue"), by, STR_NONE);
+}
+
+/* Whether a model would be asked once more if something were said. */
+static bool has_turns(const struct turn *t)
+{
+    return t->phase == PH_BETWEEN && t->counter >= 0 &&
+           (!t->limits.turns || t->counter + 1 < t->limits.turns);
+}
+
+/* `last`: before the run's end. */
+static bool counts(const struct turn *t, enum input_kind kind, bool last)
+{
+    if (kind == IN_CANCEL)
+        return true;
+    if (t->stop.outcome != WEND_OUTCOME_NONE)
+        return false;
+    return (kind == IN_SAY && (!last || has_turns(t))) ||
+           (!last && (kind == IN_PAUSE || kind == IN_CONTINUE));
+}
+
+static void hear_all(struct tt *x, bool last)
+{
+    assert(x->in->requests_count <= REQUESTS_MAX);
+    for (size_t i = 0; i < x->in->requests_count && !no_memory(x); i++) {
+        const struct remote_request *q = &x->in->requests[i];
+
+        if (!counts(x->t, q->kind, last))
+            continue;
+        x->s->heard |= (uint64_t)1 << i;
+        if (x->t->stop.outcome == WEND_OUTCOME_NONE) /* else it is canceled */
+            hear(x, q->kind, q->by, q->text);
+    }
+}
+
+/* The run stands where it stood before its run_end. */
+void on_unended(struct tt *x)
+{
+    const struct turn *t = x->t;
+    const wend_ev_run_end *end = x->in->end;
+    bool ok = end->outcome == WEND_OUTCOME_OK;
+
+    if (ok || t->stop.outcome != WEND_OUTCOME_NONE)
+        hear_all(x, true);
+    if (ok && t->stop.outcome != WEND_OUTCOME_NONE) {
+        stop_all(x);
+    } else if (ok && t->pending && has_turns(t)) {
+        arm_timers(x, t->limits.time_ms - metrics_now(x).ms);
+        begin_turn(x);
+    } else {
+        end_run(x, end->outcome, end->limit, end->error);
+    }
+}
+
 /* ---- All of it ----------------------------------------------------------- */
 
 void arm_timers(struct tt *x, int64_t left_ms)
@@ -188,11 +268,6 @@ static void resume_from(struct tt *x)
 /* A child that began before the fork belongs to the parent run: the key of
  * what waits for it has that run's id. Those of an imported run are left, too.
  */
-static bool is_left(const struct turn *t, wend_str key)
-{
-    return t->imported || !is_own_key(t, key);
-}
-
 static void leave_children(struct tt *x)
 {
     const struct child_done left = {.outcome = WEND_OUTCOME_SUPERSEDED};
@@ -200,7 +275,7 @@ static void leave_children(struct tt *x)
     struct work w;
 
     while (work_next_open(x->t, &at, &w))
-        if (w.child.ptr && is_left(x->t, w.key))
+        if (w.child.ptr && (x->t->imported || !is_own_key(x->t, w.key)))
             end_child(x, w.child, &left);
 }
 
@@ -231,7 +306,7 @@ void on_resume(struct tt *x)
         emit_limits(x);
     if (x->in->by.ptr && t->stop.outcome == WEND_OUTCOME_NONE)
         emit_control(x, STR("cancel"), x->in->by, STR_NONE);
-    hear_requests(x);
+    hear_all(x, false);
     left_ms = t->limits.time_ms - t->metrics.ms;
     if (t->stop.outcome != WEND_OUTCOME_NONE) {
         stop_all(x);

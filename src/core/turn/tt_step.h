@@ -53,7 +53,8 @@ static inline bool no_memory(const struct tt *x)
  * type (wend_ev_warning for WEND_WARNING); what it points to lasts as long as
  * the step. */
 void emit(struct tt *x, wend_event_type type, const void *payload);
-struct effect *want(struct tt *x, enum effect_kind kind);
+/* Asks for an effect; ask and turn are filled in. */
+void want(struct tt *x, struct effect effect);
 void want_timer(struct tt *x, enum timer timer, int64_t delay_ms);
 wend_ev_error *draft_error(struct tt *x, wend_str code, wend_str message,
                            wend_str component);
@@ -89,8 +90,8 @@ void emit_metrics(struct tt *x);
 wend_ev_metrics metrics_now(const struct tt *x);
 void emit_message(struct tt *x, wend_str role, wend_str text);
 
-/* tt_told.c: requests that were accepted before the run could be told */
-void hear_requests(struct tt *x); /* before anything of a resume starts */
+/* tt_resume.c: requests; those of a resume are heard before anything starts */
+void hear(struct tt *x, enum input_kind kind, wend_str by, wend_str text);
 void on_unended(struct tt *x);
 
 /* tt_plan.c */
@@ -106,6 +107,37 @@ void restart_lost_actions(struct tt *x);
 /* Those that no process runs any more: again, or ended as unknown. */
 void resume_actions(struct tt *x);
 wend_str plan_text(struct tt *x); /* what it gives: its outputs */
+
+/* tt_action.c: one action; it starts, asks or is refused; false: nothing was
+ * done */
+bool start_action(struct tt *x, uint32_t i);
+void retry_action(struct tt *x, const struct work *w,
+                  const struct call_done *d);
+bool may_retry_action(const struct tt *x, const struct work *w,
+                      const struct call_done *d);
+/* Failed before anything began. */
+void refuse_action(struct tt *x, uint32_t i, wend_str code, wend_str message);
+/* Its model call. */
+const struct model_use *action_model(const struct turn *t,
+                                     const struct plan_action *a);
+int64_t action_tokens(const struct turn *t, wend_str params);
+bool asks_model(const struct turn *t, const struct work *w);
+/* False: it asks a model, the request is far over its window, and *d says so.
+ */
+bool fits_window(struct tt *x, const struct work *w, struct call_done *d);
+/* True: it would ask a model over a limit, so the run has been stopped. */
+bool stop_over_budget(struct tt *x, const struct work *w);
+void emit_action_ask(struct tt *x, uint32_t i);
+/* Ends its model call, if one is open. */
+void emit_action_answer(struct tt *x, uint32_t i, wend_outcome outcome,
+                        const wend_ev_error *error);
+/* What it gets. False: it was refused, or there is no memory. */
+bool action_params(struct tt *x, uint32_t i, wend_str *out);
+/* The first case that holds; takes no time, and no slot. False: it is no
+ * decision. */
+bool decide(struct tt *x, uint32_t i);
+/* A tool's text as JSON: what it is if it is JSON, else a string. */
+wend_str output_json(struct tt *x, wend_str text);
 
 /* tt_planner.c: plans that the model writes */
 /* Takes the complete actions of the plan that is being written. */
@@ -132,7 +164,9 @@ void on_model_fail(struct tt *x);
 void on_retry_timer(struct tt *x);
 void close_model(struct tt *x, wend_outcome outcome,
                  const wend_ev_error *error);
-void reply_fill(wend_ev_model_end *e, const struct reply *r); /* its texts */
+/* The texts of a reply, its usage, and its first piece since from_us. */
+void reply_fill(wend_ev_model_end *e, const struct reply *r,
+                const struct model_use *m, int64_t from_us);
 static inline wend_str text_or_absent(const struct buf *b)
 {
     return b->len ? buf_view(b) : STR_NONE;
@@ -193,11 +227,10 @@ void end_unstarted(struct tt *x, const struct work *w,
 /* NULL: that outcome is no error. */
 const wend_ev_error *work_error(struct tt *x, const struct work *w,
                                 const struct call_done *d, wend_str message);
-/* It was allowed to begin before the run was interrupted. */
-void admit_resumed(const struct work *w, struct admission *a);
 /* An effect about it, with all that the shell needs. */
-struct effect *want_work(struct tt *x, enum effect_kind kind,
-                         const struct work *w);
+struct effect work_effect(enum effect_kind kind, const struct work *w);
+/* It was allowed to begin before the run was interrupted. */
+struct admission admit_resumed(const struct work *w);
 
 /* tt_child.c: what a call or an action has done by a run of its own */
 /* Not one that a fork has from the run it shares its past with. */
@@ -240,8 +273,7 @@ void restart_lost(struct tt *x); /* those that may run once more */
 
 /* tt_admit.c: with the arguments that `w` has */
 void admit_work(struct tt *x, const struct work *w, struct admission *a);
-void admission_refuse(struct admission *a, wend_outcome outcome, wend_str code,
-                      wend_str message);
+void deny(struct admission *a, wend_str message);
 
 /* tt_window.c */
 /* As events call it. */

@@ -6,7 +6,7 @@
  * that an interruption cut off. tt_calls.c and tt_plan.c decide what starts,
  * and what follows when something ends.
  */
-#include "core/turn/tt_plan.h"
+#include "core/turn/tt_step.h"
 
 #include <assert.h>
 
@@ -32,10 +32,10 @@ struct work work_of_call(const struct turn *t, const struct call *c)
 
     if (c->index >= t->calls_count)
         return w; /* its message still streams */
-    w.lost = bit_get(&t->lost, c->index);
-    w.superseded = bit_get(&t->superseded, c->index);
-    w.answered = bit_get(&t->approval_answered, c->index);
-    w.approved = bit_get(&t->approved, c->index);
+    w.lost = t->flags[c->index] & CALL_LOST;
+    w.superseded = t->flags[c->index] & CALL_SUPERSEDED;
+    w.answered = t->flags[c->index] & CALL_ANSWERED;
+    w.approved = t->flags[c->index] & CALL_APPROVED;
     return w;
 }
 
@@ -139,9 +139,8 @@ void emit_approval_answer(struct tt *x, const struct work *w, bool yes,
 bool refuse_work(struct tt *x, const struct work *w, struct admission *a)
 {
     if (w->answered && !w->approved)
-        admission_refuse(a, WEND_OUTCOME_DENIED, STR("denied"),
-                         w->call ? STR("denied: the call was not approved")
-                                 : STR("denied: the action was not approved"));
+        deny(a, w->call ? STR("denied: the call was not approved")
+                        : STR("denied: the action was not approved"));
     if (a->refused == WEND_OUTCOME_NONE)
         return false;
     end_unstarted(x, w, a,
@@ -265,8 +264,7 @@ static bool may_begin(struct tt *x, const struct work *w)
  * without a tool; a damaged log may. */
 void begin_again(struct tt *x, const struct work *w)
 {
-    struct admission a;
-    wend_str limit;
+    const struct admission a = admit_resumed(w);
 
     if (w->call && !w->tool) {
         end_lost(x, w);
@@ -276,17 +274,10 @@ void begin_again(struct tt *x, const struct work *w)
         emit_action_answer(x, w->action, WEND_OUTCOME_SUPERSEDED, NULL);
     if (refuse_again(x, w))
         return;
-    if (!may_begin(x, w)) {
+    if (!may_begin(x, w))
         end_lost(x, w);
-        return;
-    }
-    limit = work_over_budget(x, w);
-    if (limit.ptr) {
-        limit_reached(x, limit);
-        return;
-    }
-    admit_resumed(w, &a);
-    start_work(x, w, &a);
+    else if (!stop_over_budget(x, w))
+        start_work(x, w, &a);
 }
 
 static void request_approval_of_lost(struct tt *x, const struct work *w)

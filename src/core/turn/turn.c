@@ -116,7 +116,6 @@ static void on_turn_start(struct turn *t, const wend_event *ev,
                           const struct keep *k)
 {
     const wend_ev_turn_start *e = &ev->u.turn_start;
-    const struct bits none = {{0}};
 
     t->phase = PH_TURN;
     t->counter = e->counter;
@@ -125,9 +124,7 @@ static void on_turn_start(struct turn *t, const wend_event *ev,
     t->compacted = e->compacted;
     t->calls = NULL;
     t->calls_count = t->failed_calls = 0;
-    t->started = t->ended = t->approval_asked = t->approval_answered =
-        t->approved = none;
-    t->lost = t->superseded = none;
+    memset(t->flags, 0, sizeof t->flags);
     t->states = NULL;
     t->part = t->halted = t->cut = t->again = false;
     t->part_text = t->part_thinking = t->part_opaque = STR_NONE;
@@ -219,13 +216,6 @@ static void change_model(struct turn *t, wend_str name, const struct keep *k)
     t->model_at = i;
     t->model = arena_str(k->arena, name);
     t->tries = 0;
-}
-
-/* Reported usage never lowers what was spent, nor wraps. */
-static void spend(int64_t *spent, int64_t more)
-{
-    if (more > 0)
-        *spent = i64_sum(*spent, more);
 }
 
 static void spend_usage(struct turn *t, const wend_ev_usage *u)
@@ -337,12 +327,12 @@ static void on_approval_ask(struct turn *t, const wend_event *ev,
     int i = turn_call_index(t, e->call);
     struct call_state *s = i >= 0 ? turn_change_call(t, (uint32_t)i, k) : NULL;
 
+    plan_evolve(&t->plan, ev, k->arena);
     if (!s)
         return;
     s->shown = kept(k, e->args_json, STR("{}"));
-    bit_set(&t->approval_asked, (uint32_t)i);
-    bit_clear(&t->approval_answered, (uint32_t)i);
-    bit_clear(&t->approved, (uint32_t)i);
+    t->flags[i] |= CALL_ASKED;
+    t->flags[i] &= ~(CALL_ANSWERED | CALL_APPROVED);
 }
 
 static void on_approval_answer(struct turn *t, const wend_event *ev,
@@ -352,11 +342,10 @@ static void on_approval_answer(struct turn *t, const wend_event *ev,
     int i = turn_call_index(t, e->call);
 
     if (i >= 0)
-        bit_set(&t->approval_answered, (uint32_t)i);
-    if (i >= 0 && e->yes)
-        bit_set(&t->approved, (uint32_t)i);
+        t->flags[i] |= CALL_ANSWERED | (e->yes ? CALL_APPROVED : 0);
     if (e->remember.len)
         turn_remember(t, e->remember, k);
+    plan_evolve(&t->plan, ev, k->arena);
 }
 
 static void on_call_start(struct turn *t, const wend_event *ev,
@@ -369,14 +358,13 @@ static void on_call_start(struct turn *t, const wend_event *ev,
     if (turn_call_index(t, e->call) < 0)
         add_call(t, k, e->call, e->name, e->args_json, e->args_invalid);
     i = turn_call_index(t, e->call);
-    if (i < 0 || bit_get(&t->ended, (uint32_t)i)) /* a forged log may say so */
+    if (i < 0 || (t->flags[i] & CALL_ENDED)) /* a forged log may say so */
         return;
     s = turn_change_call(t, (uint32_t)i, k);
     if (!s)
         return;
-    bit_set(&t->started, (uint32_t)i);
-    bit_clear(&t->lost, (uint32_t)i);
-    bit_clear(&t->superseded, (uint32_t)i);
+    t->flags[i] |= CALL_STARTED;
+    t->flags[i] &= ~(CALL_LOST | CALL_SUPERSEDED);
     s->attempt = e->attempt;
     s->args = turn_call(t, s->index)->args;
     if (e->args_json.ptr && !str_eq(e->args_json, s->args))
@@ -395,18 +383,18 @@ static void on_call_end(struct turn *t, const wend_event *ev,
     int i = turn_call_index(t, e->call);
     struct call_state *s;
 
-    if (i < 0 || bit_get(&t->ended, (uint32_t)i))
+    if (i < 0 || (t->flags[i] & CALL_ENDED))
         return;
     if (e->outcome == WEND_OUTCOME_SUPERSEDED) { /* no result: it runs again */
         if (turn_call_runs(t, (uint32_t)i))
-            bit_set(&t->superseded, (uint32_t)i);
+            t->flags[i] |= CALL_SUPERSEDED;
         return;
     }
     s = turn_change_call(t, (uint32_t)i, k);
     if (!s)
         return;
-    bit_set(&t->ended, (uint32_t)i);
-    bit_clear(&t->lost, (uint32_t)i);
+    t->flags[i] |= CALL_ENDED;
+    t->flags[i] &= ~CALL_LOST;
     s->outcome = e->outcome;
     s->output = kept(k, e->output, STR(""));
     if (is_plan_tool(t->config, e->name))
@@ -435,7 +423,7 @@ static void on_turn_end(struct turn *t, const struct keep *k)
         m->text = str_or(s->output, "");
         m->call = c->id;
         m->name = c->name;
-        m->failed = bit_get(&t->ended, i) && s->outcome != WEND_OUTCOME_OK;
+        m->failed = (t->flags[i] & CALL_ENDED) && s->outcome != WEND_OUTCOME_OK;
         turn_history_add(t, m);
     }
     t->phase = PH_BETWEEN;
@@ -499,14 +487,8 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     case WEND_MODEL_PART: on_model_part(t, ev, k); break;
     case WEND_MODEL_RETRY: on_model_retry(t, ev, k); break;
     case WEND_MODEL_END: on_model_end(t, ev, k); break;
-    case WEND_APPROVAL_ASK:
-        on_approval_ask(t, ev, k);
-        plan_evolve(&t->plan, ev, k->arena);
-        break;
-    case WEND_APPROVAL_ANSWER:
-        on_approval_answer(t, ev, k);
-        plan_evolve(&t->plan, ev, k->arena);
-        break;
+    case WEND_APPROVAL_ASK: on_approval_ask(t, ev, k); break;
+    case WEND_APPROVAL_ANSWER: on_approval_answer(t, ev, k); break;
     case WEND_CALL_START: on_call_start(t, ev, k); break;
     case WEND_CALL_END: on_call_end(t, ev, k); break;
     case WEND_TURN_END: on_turn_end(t, k); break;

@@ -48,8 +48,16 @@ struct msg {
     uint64_t prefix;          /* hash of it and all before it */
 };
 
-struct bits {
-    uint64_t w[CALLS_MAX / 64];
+/* What holds for a call of the current message. */
+enum call_flag {
+    CALL_STARTED = 1,
+    CALL_ENDED = 2,
+    CALL_ASKED = 4, /* for approval */
+    CALL_ANSWERED = 8,
+    CALL_APPROVED = 16,
+    CALL_LOST = 32,       /* open when its process died, not settled yet */
+    CALL_SUPERSEDED = 64, /* ... and that attempt has its end: it starts again,
+                             in this step or in that of a fork */
 };
 
 /* Why the run is being stopped; outcome NONE while it is not. */
@@ -110,10 +118,7 @@ struct turn {
 
     const struct call *calls; /* of this message, last one first */
     uint32_t calls_count, failed_calls;
-    struct bits started, ended, approval_asked, approval_answered, approved;
-    struct bits lost;       /* open when its process died, not settled yet */
-    struct bits superseded; /* ... and that attempt has its end: it starts
-                               again, in this step or in that of a fork */
+    unsigned char flags[CALLS_MAX];                 /* call_flag, by index */
     const struct call_state *states;                /* newest first */
     wend_str part_text, part_thinking, part_opaque; /* of model_part */
 
@@ -150,10 +155,6 @@ struct keep {
  * set and the turn must not be used any more. */
 void turn_apply(struct turn *t, const wend_event *ev, const struct keep *k);
 
-bool bit_get(const struct bits *b, uint32_t i);
-void bit_set(struct bits *b, uint32_t i);
-void bit_clear(struct bits *b, uint32_t i);
-
 const struct call *turn_call(const struct turn *t, uint32_t index);
 /* -1 if this message has no call with that id. */
 int turn_call_index(const struct turn *t, wend_str id);
@@ -179,6 +180,8 @@ struct call_state *turn_change_call(struct turn *t, uint32_t index,
 wend_str turn_call_args(const struct turn *t, const struct call *c);
 /* The sum, or INT64_MAX if it overflows. */
 int64_t i64_sum(int64_t a, int64_t b);
+/* Adds to what is spent or reserved; nothing lowers that, nor wraps. */
+void spend(int64_t *spent, int64_t more);
 /* The model that is asked now, of the config's. */
 const struct model_use *turn_model(const struct turn *t);
 /* What the next model call is for. */
@@ -190,48 +193,32 @@ int64_t turn_tokens(const struct turn *t);
 /* How long processes had it, by that time. */
 int64_t turn_ran_us(const struct turn *t, int64_t time_us);
 
-/* turn_child.c: runs that calls and actions wait for. */
-void turn_child_start(struct turn *t, const wend_event *ev,
-                      const struct keep *k);
-void turn_child_end(struct turn *t, const wend_event *ev, const struct keep *k);
+/* What one kind of event does, for turn.c. An imported run that resumes forgets
+ * what its log allowed: approvals, remembered rules, its time and its budgets.
+ */
+typedef void turn_event_fn(struct turn *t, const wend_event *ev,
+                           const struct keep *k);
+turn_event_fn turn_fork, turn_resume, turn_child_start, turn_child_end,
+    turn_on_plan_start, turn_on_plan_action, turn_on_plan_end,
+    turn_on_action_end, turn_on_warning;
+
 /* Adds labels to the run; absent: none. */
 void turn_take_labels(struct turn *t, wend_str labels_json,
                       const struct keep *k);
-/* turn_fork.c: replaces the config; false if it is invalid, or out of memory.
- */
+/* Replaces the config; false if it is invalid, or out of memory. */
 bool turn_take_config(struct turn *t, wend_str json, const struct keep *k);
-void turn_fork(struct turn *t, const wend_event *ev, const struct keep *k);
-/* run_resume. An imported run forgets what its log allowed: approvals,
- * remembered rules, its time and its budgets. */
-void turn_resume(struct turn *t, const wend_event *ev, const struct keep *k);
-/* The process that ran the open calls is gone; a plan resumes by its actions.
- */
-void turn_lose_calls(struct turn *t);
-
-/* turn_limits.c: a control event's value, and what it does. */
+/* A control event's value, and what it does. */
 void limits_write(struct buf *b, const wend_ev_limits *l); /* if not 0 */
 void turn_take_limits(struct turn *t, const struct json *value);
-
 /* Adds a rule in front of all others. */
 void turn_remember(struct turn *t, wend_str text, const struct keep *k);
 
-/* turn_plan.c: for turn.c, what plans do to a turn */
-void turn_on_plan_start(struct turn *t, const wend_event *ev,
-                        const struct keep *k);
-void turn_on_plan_action(struct turn *t, const wend_event *ev,
-                         const struct keep *k);
-void turn_on_plan_end(struct turn *t, const wend_event *ev,
-                      const struct keep *k);
-void turn_on_action_end(struct turn *t, const wend_event *ev,
-                        const struct keep *k);
 /* call_start of a plan: it is complete. */
 void turn_on_plan_call(struct turn *t, wend_str call, const struct keep *k);
 /* Its message broke off. */
 void turn_on_plan_cut(struct turn *t, const struct keep *k);
 void turn_on_plan_result(struct turn *t, const wend_ev_call_end *e,
                          const struct keep *k);
-void turn_on_warning(struct turn *t, const wend_event *ev,
-                     const struct keep *k);
 /* The plan that a model begins to write in this turn, with what the plans
  * before it gave as its inputs; NULL: out of memory. */
 struct plan *turn_new_plan(const struct turn *t, wend_str name,

@@ -49,22 +49,13 @@ void turn_child_start(struct turn *t, const wend_event *ev,
 /* The parent counts what the child used, but not its time. */
 static void count(wend_ev_metrics *m, const wend_ev_metrics *more)
 {
-    const struct {
-        int64_t *at;
-        int64_t more;
-    } rows[] = {
-        {&m->model_calls, more->model_calls},
-        {&m->tool_calls, more->tool_calls},
-        {&m->tool_errors, more->tool_errors},
-        {&m->tokens_in, more->tokens_in},
-        {&m->tokens_out, more->tokens_out},
-        {&m->tokens_cached, more->tokens_cached},
-        {&m->cost_nano, more->cost_nano},
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].more > 0)
-            *rows[i].at = i64_sum(*rows[i].at, rows[i].more);
+    spend(&m->model_calls, more->model_calls);
+    spend(&m->tool_calls, more->tool_calls);
+    spend(&m->tool_errors, more->tool_errors);
+    spend(&m->tokens_in, more->tokens_in);
+    spend(&m->tokens_out, more->tokens_out);
+    spend(&m->tokens_cached, more->tokens_cached);
+    spend(&m->cost_nano, more->cost_nano);
 }
 
 static bool take_from_actions(struct turn *t, const wend_ev_child_end *e,

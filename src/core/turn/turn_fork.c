@@ -25,11 +25,13 @@ bool turn_take_config(struct turn *t, wend_str json, const struct keep *k)
     return true;
 }
 
-void turn_lose_calls(struct turn *t)
+/* The process that ran the open calls is gone; a plan resumes by its actions.
+ */
+static void lose_calls(struct turn *t)
 {
     for (uint32_t i = 0; i < t->calls_count; i++)
         if (turn_call_runs(t, i) && (int)i != turn_plan_call(t))
-            bit_set(&t->lost, i);
+            t->flags[i] |= CALL_LOST;
 }
 
 /* The config is part of every prefix after it. */
@@ -90,7 +92,7 @@ void turn_fork(struct turn *t, const wend_event *ev, const struct keep *k)
     t->forked = true;
     if (!take_over(t, e->config_json, e->model, e->limits, k))
         return;
-    turn_lose_calls(t);
+    lose_calls(t);
     plan_interrupt(&t->plan, since_last(t, ev), k->arena);
 }
 
@@ -134,7 +136,8 @@ static void distrust(struct turn *t, const wend_event *ev)
     t->started_us = ev->time_us;
     t->idle_us = 0;
     t->rules = NULL;
-    t->approval_asked = t->approval_answered = t->approved = (struct bits){0};
+    for (uint32_t i = 0; i < t->calls_count; i++)
+        t->flags[i] &= ~(CALL_ASKED | CALL_ANSWERED | CALL_APPROVED);
     t->labels |= WEND_LABEL_UNTRUSTED_SOURCE;
     m->turns = at_least_0(m->turns);
     m->tokens_in = at_least_0(m->tokens_in);
@@ -153,8 +156,50 @@ void turn_resume(struct turn *t, const wend_event *ev, const struct keep *k)
     if (e->imported)
         distrust(t, ev);
     t->forked |= e->config_json.ptr || e->model.ptr;
-    turn_lose_calls(t);
+    lose_calls(t);
     plan_interrupt(&t->plan, since_last(t, ev), k->arena);
     if (e->imported)
         forget_answers(&t->plan, k->arena);
+}
+
+/* ---- Limits --------------------------------------------------------------
+ *
+ * The value of a control event, {"turns":N,"time_ms":N,"tokens":N,"cost":USD,
+ * "parallel":N}. Members that are missing stay as they are. */
+
+void limits_write(struct buf *b, const wend_ev_limits *l)
+{
+    json_open(b, NULL, '{');
+    for (size_t i = 0; i < limits_fields->count; i++) {
+        const struct event_field *f = &limits_fields->list[i];
+        int64_t n =
+            *(const int64_t *)(const void *)((const char *)l + f->offset);
+
+        if (n <= 0)
+            continue;
+        json_key(b, NULL);
+        json_put_str(b, field_name(f));
+        buf_char(b, ':');
+        if (f->kind == F_NANO)
+            json_put_nano(b, n);
+        else
+            buf_i64(b, n);
+    }
+    json_close(b, '}');
+}
+
+void turn_take_limits(struct turn *t, const struct json *value)
+{
+    for (size_t i = 0; i < limits_fields->count; i++) {
+        const struct event_field *f = &limits_fields->list[i];
+        const struct json *j = json_member(value, field_name(f));
+        int64_t n = 0;
+        bool is = f->kind == F_NANO
+                      ? j && j->kind == JSON_NUMBER && nano_read(j->text, &n)
+                      : json_i64(j, &n);
+
+        assert(f->kind == F_NANO || f->kind == F_I64);
+        if (is && n > 0)
+            *(int64_t *)(void *)((char *)&t->limits + f->offset) = n;
+    }
 }

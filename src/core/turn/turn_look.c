@@ -5,23 +5,6 @@
 
 #include <assert.h>
 
-bool bit_get(const struct bits *b, uint32_t i)
-{
-    assert(i < CALLS_MAX);
-    return b->w[i / 64] >> (i % 64) & 1;
-}
-
-void bit_set(struct bits *b, uint32_t i)
-{
-    assert(i < CALLS_MAX);
-    b->w[i / 64] |= (uint64_t)1 << (i % 64);
-}
-
-void bit_clear(struct bits *b, uint32_t i)
-{
-    b->w[i / 64] &= ~((uint64_t)1 << (i % 64));
-}
-
 const struct call *turn_call(const struct turn *t, uint32_t index)
 {
     const struct call *c = t->calls;
@@ -41,15 +24,14 @@ int turn_call_index(const struct turn *t, wend_str id)
 
 bool turn_call_runs(const struct turn *t, uint32_t index)
 {
-    return bit_get(&t->started, index) && !bit_get(&t->ended, index);
+    return (t->flags[index] & (CALL_STARTED | CALL_ENDED)) == CALL_STARTED;
 }
 
+/* One that has ended was given its result by a fork. */
 bool turn_call_waits(const struct turn *t, uint32_t index)
 {
-    return bit_get(&t->approval_asked, index) &&
-           !bit_get(&t->approval_answered, index) &&
-           !bit_get(&t->ended,
-                    index); /* a fork may be given what it returned */
+    return (t->flags[index] & (CALL_ASKED | CALL_ANSWERED | CALL_ENDED)) ==
+           CALL_ASKED;
 }
 
 uint32_t turn_running(const struct turn *t)
@@ -144,6 +126,12 @@ int64_t i64_sum(int64_t a, int64_t b)
     int64_t sum;
 
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+void spend(int64_t *spent, int64_t more)
+{
+    if (more > 0)
+        *spent = i64_sum(*spent, more);
 }
 
 const struct model_use *turn_model(const struct turn *t)

@@ -2,7 +2,6 @@
  * call_hands.c - what a built-in tool may ask of its call.
  */
 #include "base/utf8.h"
-#include "core/turn/policy_view.h"
 #include "core/turn/verdict.h"
 #include "lib/run/call.h"
 #include "lib/run/child.h"

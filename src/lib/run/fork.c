@@ -244,9 +244,9 @@ static void say_call(struct fork *f, uint32_t i, wend_str output)
     const struct call *c = turn_call(&f->turn, i);
     const struct tool *tool = config_tool(f->turn.config, c->name);
 
-    assert(!bit_get(&f->turn.ended, i));
-    bit_set(&f->turn.ended, i);
-    if (!bit_get(&f->turn.started, i))
+    assert(!(f->turn.flags[i] & CALL_ENDED));
+    f->turn.flags[i] |= CALL_ENDED;
+    if (!(f->turn.flags[i] & CALL_STARTED))
         add(f, WEND_CALL_START)->u.call_start = (wend_ev_call_start){
             .call = c->id,
             .name = c->name,
@@ -270,8 +270,8 @@ static void say_call(struct fork *f, uint32_t i, wend_str output)
  * superseded attempt and the next start. */
 static bool is_open_call(const struct turn *t, int i)
 {
-    return i >= 0 && !bit_get(&t->ended, (uint32_t)i) &&
-           !bit_get(&t->superseded, (uint32_t)i) &&
+    return i >= 0 && !(t->flags[i] & CALL_ENDED) &&
+           !(t->flags[i] & CALL_SUPERSEDED) &&
            !turn_call_state(t, (uint32_t)i)->child.ptr;
 }
 

@@ -58,7 +58,7 @@ static void before_call(struct wend_run *r, const struct effect *fx)
                    .text = fx->args};
     struct input in = {.kind = IN_HOOK};
 
-    if (bit_get(&r->turn.started, fx->call->index) ||
+    if ((r->turn.flags[fx->call->index] & CALL_STARTED) ||
         fx->turn != r->turn.counter)
         return;
     in.hook.turn = fx->turn;

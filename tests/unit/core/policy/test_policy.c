@@ -440,10 +440,10 @@ static void test_labels_beside(void)
     t.config = c;
     policy_check(&t, config_tool(c, STR("web")), NULL, &a, &v);
     tap_is_i64(v.policy.decision, WEND_DECISION_ALLOW, "before it begins");
-    bit_set(&t.started, 0);
+    t.flags[0] |= CALL_STARTED;
     policy_check(&t, config_tool(c, STR("web")), NULL, &a, &v);
     tap_is_i64(v.policy.decision, WEND_DECISION_DENY, "while it runs");
-    bit_set(&t.ended, 0);
+    t.flags[0] |= CALL_ENDED;
     policy_check(&t, config_tool(c, STR("web")), NULL, &a, &v);
     tap_is_i64(v.policy.decision, WEND_DECISION_ALLOW,
                "when it ended and brought nothing");

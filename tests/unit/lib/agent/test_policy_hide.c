@@ -2,7 +2,7 @@
  * test_policy_hide.c - what rules keep from reading, and programs with it:
  * which paths a sandbox is to hide, and what is told of the others.
  */
-#include "core/turn/policy_view.h"
+#include "core/turn/verdict.h"
 #include "tap.h"
 
 static const struct mem plain;
