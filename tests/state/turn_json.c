@@ -37,7 +37,6 @@ static const struct {
     {"counter", K_I64, offsetof(struct turn, counter)},
     {"id", K_STR, offsetof(struct turn, id)},
     {"parent_id", K_STR, offsetof(struct turn, parent_id)},
-    {"compacted", K_BOOL, offsetof(struct turn, compacted)},
     {"ask", K_I64, offsetof(struct turn, ask)},
     {"attempt", K_I64, offsetof(struct turn, attempt)},
     {"tries", K_I64, offsetof(struct turn, tries)},

@@ -33,12 +33,13 @@ static int64_t i64_or(const struct json *j, int64_t otherwise)
     return json_i64(j, &n) ? n : otherwise;
 }
 
-static int word_or(const struct json *j, const char *const *names, int count,
-                   int otherwise)
+/* The index of its word; the first one is the default. */
+static int word_of(const struct json *j, const char *key,
+                   const char *const *names, int count)
 {
-    int i = str_index(json_str(j), names, count);
+    int i = str_index(json_str(json_get(j, key)), names, count);
 
-    return i < 0 ? otherwise : i;
+    return i < 0 ? 0 : i;
 }
 
 typedef wend_status (*item_fn)(const struct json *j, struct arena *a,
@@ -158,11 +159,9 @@ static wend_status tool_read(const struct json *j, struct arena *a, void *item,
     t->subject = json_str(json_get(j, "subject"));
     if (!t->subject.ptr)
         t->subject = first_string(json_get(j, "schema"));
-    t->call_class = (wend_class)word_or(json_get(j, "class"), class_words.names,
-                                        class_words.count, WEND_CLASS_UNSAFE);
+    t->call_class = word_of(j, "class", class_words.names, class_words.count);
     t->category =
-        (wend_category)word_or(json_get(j, "category"), category_words.names,
-                               category_words.count, WEND_CATEGORY_GENERAL);
+        word_of(j, "category", category_words.names, category_words.count);
     t->concurrent = json_is_true(json_get(j, "concurrent"));
     read_kind(j, t);
     t->timeout_ms = i64_or(json_get(j, "timeout_ms"), TOOL_TIMEOUT_DEFAULT_MS);
@@ -312,8 +311,7 @@ static wend_status restraint_read(const struct json *policy, struct arena *a,
         json_get(policy, "labels"), sizeof *out->label_rows.list, label_item, a,
         &out->label_rows.list, &out->label_rows.count, err);
 
-    out->approve = (enum approve)word_or(json_get(policy, "approve"),
-                                         approve_names, 3, APPROVE_ASK);
+    out->approve = word_of(policy, "approve", approve_names, 3);
     return s == WEND_OK
                ? list_read(json_get(policy, "rules"), sizeof *out->rules,
                            rule_item, a, &out->rules, &out->rules_count, err)
@@ -472,17 +470,14 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
         return a->failed ? fail_nomem(err) : WEND_E_PARSE;
     c->instructions = json_str(json_get(j, "instructions"));
     c->root = json_str(json_get(j, "root"));
-    c->eager =
-        (enum eager)word_or(json_get(j, "eager"), eager_names, 3, EAGER_SAFE);
-    c->effort = (enum effort)word_or(json_get(j, "effort"), effort_names,
-                                     EFFORTS, EFFORT_DEFAULT);
+    c->eager = word_of(j, "eager", eager_names, 3);
+    c->effort = word_of(j, "effort", effort_names, EFFORTS);
     c->guarded = json_get(j, "guarded");
     c->secret_files = json_get(j, "secret_files");
     c->hooks = json_is_true(json_get(j, "hooks"));
     c->no_tool_calls = json_is_true(json_get(j, "no_tool_calls"));
     c->on_unknown =
-        (enum unknown)word_or(json_get(json_get(j, "policy"), "on_unknown"),
-                              unknown_names, UNKNOWNS, UNKNOWN_TELL);
+        word_of(json_get(j, "policy"), "on_unknown", unknown_names, UNKNOWNS);
     if (!models_read(j, a, c))
         return fail_nomem(err);
     c->schema = schema_read(json_get(j, "schema"), a, &c->schema_text,

@@ -46,24 +46,6 @@ static void put_blob(struct buf *b, wend_str text, struct event_blobs *blobs)
     json_close(b, '}');
 }
 
-static void put_string(struct buf *b, wend_str s, struct event_blobs *blobs)
-{
-    if (s.len > STRING_INLINE_MAX)
-        put_blob(b, s, blobs);
-    else
-        json_put_str(b, s.ptr ? s : STR(""));
-}
-
-/* A value from outside that looks like a reference goes into a blob itself,
- * so that a reader never takes it for one. */
-static void put_raw(struct buf *b, wend_str json, struct event_blobs *blobs)
-{
-    if (json.len > STRING_INLINE_MAX || str_starts(json, "{\"blob\":"))
-        put_blob(b, json, blobs);
-    else
-        buf_str(b, json);
-}
-
 static bool is_absent(const struct event_field *f, const char *at)
 {
     switch (f->kind) {
@@ -116,14 +98,18 @@ static void put_value(struct buf *b, const struct event_field *f,
     case F_STR:
         if (!s->ptr && (f->flags & NULLABLE))
             buf_cstr(b, "null");
+        else if (s->len > STRING_INLINE_MAX)
+            put_blob(b, *s, blobs);
         else
-            put_string(b, *s, blobs);
+            json_put_str(b, s->ptr ? *s : STR(""));
         break;
     case F_JSON:
-        if (s->ptr)
-            put_raw(b, *s, blobs);
+        /* A value from outside that looks like a reference goes into a blob
+         * itself, so that a reader never takes it for one. */
+        if (s->len > STRING_INLINE_MAX || str_starts(*s, "{\"blob\":"))
+            put_blob(b, *s, blobs);
         else
-            buf_cstr(b, f->none);
+            buf_str(b, str_or(*s, f->none));
         break;
     case F_I64: buf_i64(b, *(const int64_t *)at); break;
     case F_F64: json_put_f64(b, *(const double *)at); break;

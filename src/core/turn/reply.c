@@ -29,20 +29,27 @@ static void clear(struct buf *b)
         buf_clear(b);
 }
 
+/* Of that many calls, and those of the reply. */
+static void each_buf(struct reply *r, size_t calls, void (*f)(struct buf *b))
+{
+    for (size_t i = 0; i < calls; i++) {
+        f(&r->calls[i].id);
+        f(&r->calls[i].name);
+        f(&r->calls[i].args);
+        f(&r->calls[i].plan.actions);
+    }
+    f(&r->text);
+    f(&r->thinking);
+    f(&r->opaque);
+}
+
 void reply_again(struct reply *r, int64_t began_us)
 {
     const wend_ev_usage none = {.cost_nano = -1};
 
-    for (size_t i = 0; i < r->calls_count; i++) {
-        clear(&r->calls[i].id);
-        clear(&r->calls[i].name);
-        clear(&r->calls[i].args);
-        clear(&r->calls[i].plan.actions);
+    each_buf(r, r->calls_count, clear);
+    for (size_t i = 0; i < r->calls_count; i++)
         plan_scan_clear(&r->calls[i].plan);
-    }
-    clear(&r->text);
-    clear(&r->thinking);
-    clear(&r->opaque);
     if (r->arena.held > KEEP_BYTES)
         arena_free(&r->arena);
     else
@@ -59,16 +66,8 @@ void reply_free(struct reply *r)
 {
     if (!r->mem)
         return;
-    for (size_t i = 0; i < r->calls_made; i++) {
-        buf_free(&r->calls[i].id);
-        buf_free(&r->calls[i].name);
-        buf_free(&r->calls[i].args);
-        buf_free(&r->calls[i].plan.actions);
-    }
+    each_buf(r, r->calls_made, buf_free);
     mem_free(r->mem, r->calls);
-    buf_free(&r->text);
-    buf_free(&r->thinking);
-    buf_free(&r->opaque);
     arena_free(&r->arena);
     memset(r, 0, sizeof *r);
 }

@@ -146,15 +146,6 @@ static wend_ev_call *list_calls(struct tt *x, size_t count, size_t whole)
     return calls;
 }
 
-/* A message that was cut off after its first call had begun says what was
- * sealed by then: nothing else may be acted upon. */
-static void fill_from_part(const struct turn *t, wend_ev_model_end *e)
-{
-    e->text = t->part_text;
-    e->thinking = t->part_thinking;
-    e->opaque_json = t->part_opaque;
-}
-
 void reply_fill(wend_ev_model_end *e, const struct reply *r,
                 const struct model_use *m, int64_t from_us)
 {
@@ -185,8 +176,11 @@ static void emit_model_end(struct tt *x, wend_outcome outcome, size_t calls,
         e.ms = (x->in->time_us - t->model_us) / 1000;
     if (r)
         reply_fill(&e, r, turn_model(t), t->model_us);
-    else
-        fill_from_part(t, &e);
+    else { /* cut off after its first call had begun: what was sealed by then */
+        e.text = t->part_text;
+        e.thinking = t->part_thinking;
+        e.opaque_json = t->part_opaque;
+    }
     if (resumed && is_charged(t))
         e.usage = x->cut;
     e.calls = list_calls(x, calls, whole);
@@ -322,15 +316,6 @@ static void ask_repair(struct tt *x, wend_str why)
     next_turn(x);
 }
 
-static void give_up_answer(struct tt *x, wend_str why)
-{
-    const wend_ev_error *error =
-        draft_error(x, STR("answer_invalid"), why, STR("schema"));
-
-    end_turn(x, WEND_OUTCOME_FAILED);
-    end_run(x, WEND_OUTCOME_FAILED, STR_NONE, error);
-}
-
 void close_answer(struct tt *x)
 {
     const struct turn *t = x->t;
@@ -347,10 +332,13 @@ void close_answer(struct tt *x)
     why = take_text(x, &b);
     if (x->s->scratch->failed)
         return;
-    if (t->repair_used)
-        give_up_answer(x, why);
-    else
+    if (!t->repair_used) {
         ask_repair(x, why);
+        return;
+    }
+    end_turn(x, WEND_OUTCOME_FAILED);
+    end_run(x, WEND_OUTCOME_FAILED, STR_NONE,
+            draft_error(x, STR("answer_invalid"), why, STR("schema")));
 }
 
 /* ---- Failure ------------------------------------------------------------- */

@@ -121,7 +121,6 @@ static void on_turn_start(struct turn *t, const wend_event *ev,
     t->counter = e->counter;
     t->parent_id = t->id;
     t->id = arena_str(k->arena, e->id);
-    t->compacted = e->compacted;
     t->calls = NULL;
     t->calls_count = t->failed_calls = 0;
     memset(t->flags, 0, sizeof t->flags);

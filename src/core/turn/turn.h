@@ -93,7 +93,6 @@ struct turn {
 
     int64_t counter; /* of this turn, -1 before the first */
     wend_str id, parent_id;
-    bool compacted;
 
     const struct msg *history;
     const struct msg *pending; /* newer messages; join at context_start */

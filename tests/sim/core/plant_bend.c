@@ -102,7 +102,7 @@ void bend_late(struct sim *s, struct turn *t, struct input *in)
     if (in->kind != IN_CALL_DONE || i < 0)
         return;
     in->done.turn = t->counter;
-    t->ended.w[i / 64] &= ~((uint64_t)1 << (i % 64));
+    t->flags[i] &= ~CALL_ENDED;
 }
 
 void bend_pieces(struct sim *s, struct turn *t, struct input *in)
