@@ -199,14 +199,11 @@ static void stop_running(struct tt *x)
     uint32_t place = 0;
     struct work w;
 
-    while (next_action(x, MARK_RUNS, &place, &w)) {
-        enum action_at at = plan_action_state(plan_of(x), w.action)->at;
-
-        if (at == AT_RUNS)
+    while (next_action(x, MARK_RUNS, &place, &w))
+        if (w.at == AT_RUNS)
             want(x, work_effect(FX_STOP_ACTION, &w));
-        else if (at == AT_DOUBTED || !x->t->paused)
+        else if (w.at == AT_DOUBTED || !x->t->paused)
             end_lost(x, &w);
-    }
 }
 
 /* The plan's own limit, and the run's if that is smaller. */
@@ -315,7 +312,7 @@ void on_action_done(struct tt *x)
     if (!p->started || d.action >= p->plan->count)
         return;
     w = work_of_action(t, d.action);
-    if (plan_action_state(p, d.action)->at != AT_RUNS || w.attempt != d.attempt)
+    if (w.at != AT_RUNS || w.attempt != d.attempt)
         return; /* late, twice, or from before an interruption */
     if (d.uncached) {
         if (w.by_child && !w.child.ptr && t->stop.outcome == WEND_OUTCOME_NONE)
@@ -370,7 +367,7 @@ static void end_all_lost(struct tt *x)
     struct work w;
 
     while (next_action(x, MARK_RUNS, &place, &w))
-        if (plan_action_state(plan_of(x), w.action)->at == AT_RUNS)
+        if (w.at == AT_RUNS)
             continue;
         else if (w.child.ptr)
             begin_again(x, &w);
@@ -423,7 +420,7 @@ static void request_approvals_again(struct tt *x)
     while (plan_of(x)->approvals && next_action(x, MARK_OPEN, &place, &w)) {
         struct admission a;
 
-        if (plan_action_state(plan_of(x), w.action)->at != AT_APPROVAL)
+        if (w.at != AT_APPROVAL)
             continue;
         admit_work(x, &w, &a);
         request_approval(x, &w, &a.verdict);

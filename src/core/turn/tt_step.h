@@ -27,6 +27,7 @@ struct work {
     const struct tool *tool; /* or endpoint; NULL: it has none */
     int64_t attempt;         /* 0: it has not begun */
     int64_t timeout_ms;
+    enum action_at at;       /* of an action */
     bool by_child;           /* a run of its own answers it */
     bool lost;               /* open, and no process runs it */
     bool superseded;         /* ... and its bracket is closed */

@@ -55,6 +55,7 @@ struct work work_of_action(const struct turn *t, uint32_t i)
         .timeout_ms = a->timeout_ms,
         .by_child = a->type == ACTION_AGENT || a->type == ACTION_WORKFLOW,
         .left = s->left,
+        .at = s->at,
         .lost = s->at == AT_LOST,
         .superseded = s->superseded,
         .answered = s->answered,

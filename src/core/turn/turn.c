@@ -112,11 +112,9 @@ static void on_run_start(struct turn *t, const wend_event *ev,
     say(t, k, ROLE_USER, e->prompt);
 }
 
-static void on_turn_start(struct turn *t, const wend_event *ev,
+static void on_turn_start(struct turn *t, const wend_ev_turn_start *e,
                           const struct keep *k)
 {
-    const wend_ev_turn_start *e = &ev->u.turn_start;
-
     t->phase = PH_TURN;
     t->counter = e->counter;
     t->parent_id = t->id;
@@ -190,11 +188,9 @@ static void on_model_start(struct turn *t, const wend_event *ev,
     t->metrics.model_calls++;
 }
 
-static void on_model_part(struct turn *t, const wend_event *ev,
+static void on_model_part(struct turn *t, const wend_ev_model_part *e,
                           const struct keep *k)
 {
-    const wend_ev_model_part *e = &ev->u.model_part;
-
     t->part = true;
     t->part_text = kept(k, e->text, STR(""));
     t->part_thinking = arena_str(k->arena, e->thinking);
@@ -347,10 +343,9 @@ static void on_approval_answer(struct turn *t, const wend_event *ev,
     plan_evolve(&t->plan, ev, k->arena);
 }
 
-static void on_call_start(struct turn *t, const wend_event *ev,
+static void on_call_start(struct turn *t, const wend_ev_call_start *e,
                           const struct keep *k)
 {
-    const wend_ev_call_start *e = &ev->u.call_start;
     struct call_state *s;
     int i;
 
@@ -375,10 +370,9 @@ static void on_call_start(struct turn *t, const wend_event *ev,
     }
 }
 
-static void on_call_end(struct turn *t, const wend_event *ev,
+static void on_call_end(struct turn *t, const wend_ev_call_end *e,
                         const struct keep *k)
 {
-    const wend_ev_call_end *e = &ev->u.call_end;
     int i = turn_call_index(t, e->call);
     struct call_state *s;
 
@@ -445,10 +439,9 @@ static void on_message(struct turn *t, const wend_event *ev,
 /* A stop is recorded before what it stops ends:
  *     cancel by user; cancel by hook {"code","message"}; limits {"reached"};
  * limits with anything else are those that hold from here on. */
-static void on_control(struct turn *t, const wend_event *ev,
+static void on_control(struct turn *t, const wend_ev_control *e,
                        const struct keep *k)
 {
-    const wend_ev_control *e = &ev->u.control;
     struct arena scratch = {.mem = k->arena->mem};
     struct json *value = NULL;
 
@@ -480,19 +473,19 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
 {
     switch (ev->type) {
     case WEND_RUN_START: on_run_start(t, ev, k); break;
-    case WEND_TURN_START: on_turn_start(t, ev, k); break;
+    case WEND_TURN_START: on_turn_start(t, &ev->u.turn_start, k); break;
     case WEND_CONTEXT_START: on_context_start(t, k); break;
     case WEND_MODEL_START: on_model_start(t, ev, k); break;
-    case WEND_MODEL_PART: on_model_part(t, ev, k); break;
+    case WEND_MODEL_PART: on_model_part(t, &ev->u.model_part, k); break;
     case WEND_MODEL_RETRY: on_model_retry(t, ev, k); break;
     case WEND_MODEL_END: on_model_end(t, ev, k); break;
     case WEND_APPROVAL_ASK: on_approval_ask(t, ev, k); break;
     case WEND_APPROVAL_ANSWER: on_approval_answer(t, ev, k); break;
-    case WEND_CALL_START: on_call_start(t, ev, k); break;
-    case WEND_CALL_END: on_call_end(t, ev, k); break;
+    case WEND_CALL_START: on_call_start(t, &ev->u.call_start, k); break;
+    case WEND_CALL_END: on_call_end(t, &ev->u.call_end, k); break;
     case WEND_TURN_END: on_turn_end(t, k); break;
     case WEND_MESSAGE: on_message(t, ev, k); break;
-    case WEND_CONTROL: on_control(t, ev, k); break;
+    case WEND_CONTROL: on_control(t, &ev->u.control, k); break;
     case WEND_WARNING: turn_on_warning(t, ev, k); break;
     case WEND_RUN_END: t->phase = PH_END; break;
     case WEND_CONTEXT_END:

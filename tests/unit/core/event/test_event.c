@@ -68,13 +68,19 @@ static void test_round_trips(void)
 
 static void test_names(void)
 {
+    static const size_t sizes[WEND_EVENT_TYPES] = {
+#define X(constant, name, payload, keep) [WEND_##constant] = sizeof(payload),
+        WEND_EVENTS(X)
+#undef X
+    };
     int bad = 0;
 
     for (int t = 1; t < WEND_EVENT_TYPES; t++) {
         const char *name = wend_event_name((wend_event_type)t);
 
         bad += !name || wend_event_type_of(name) != (wend_event_type)t ||
-               !event_fields((wend_event_type)t);
+               !event_fields((wend_event_type)t)->count ||
+               event_fields((wend_event_type)t)->size != sizes[t];
     }
     tap_is_i64(bad, 0, "every type has a name, and fields");
     tap_ok(!wend_event_name(WEND_EVENT_NONE) &&
