@@ -402,32 +402,30 @@ static void fixed_part(struct config *c)
         tokens_estimate(bytes) + tokens_estimate(c->schema_text.len);
 }
 
-static void add_part(struct buf *b, const char *name, int64_t priority,
-                     int64_t tokens)
-{
-    json_open(b, NULL, '{');
-    json_add_str(b, "name", str_of(name));
-    json_add_i64(b, "priority", priority);
-    json_add_i64(b, "tokens", tokens);
-    json_add_bool(b, "truncated", false);
-    json_close(b, '}');
-}
-
 /* What all but the history adds to every context_end. */
 static void fixed_parts(struct config *c, struct arena *a)
 {
     int64_t instructions = tokens_estimate(c->instructions.len);
     int64_t schema = tokens_estimate(c->schema_text.len);
+    const struct {
+        const char *name;
+        bool is;
+        int priority;
+        int64_t tokens;
+    } rows[] = {
+        {"instructions", instructions > 0, 100, instructions},
+        {"tools", c->tools_count > 0, 70,
+         c->fixed_tokens - instructions - schema},
+        {"schema", schema > 0, 100, schema},
+    };
     struct buf b = {.mem = a->mem};
 
-    if (instructions)
-        add_part(&b, "instructions", 100, instructions);
-    if (c->tools_count)
-        add_part(&b, "tools", 70, c->fixed_tokens - instructions - schema);
-    if (schema)
-        add_part(&b, "schema", 100, schema);
-    if (b.len)
-        buf_char(&b, ',');
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].is)
+            buf_fmt(&b,
+                    "{\"name\":\"%s\",\"priority\":%d,\"tokens\":%lld,"
+                    "\"truncated\":false},",
+                    rows[i].name, rows[i].priority, (long long)rows[i].tokens);
     c->parts = buf_keep(&b, a);
 }
 

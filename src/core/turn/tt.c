@@ -176,26 +176,19 @@ void end_turn(struct tt *x, wend_outcome outcome)
     emit_metrics(x);
 }
 
-/* The store may refuse the end, when a request was accepted before it. */
-static void copy_unended(struct tt *x)
-{
-    struct turn *t = arena_alloc(x->s->scratch, sizeof *t);
-
-    if (t)
-        *t = *x->t;
-    x->s->unended = t;
-}
-
 void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
              const wend_ev_error *error)
 {
     const struct turn *t = x->t;
+    struct turn *unended = arena_alloc(x->s->scratch, sizeof *unended);
     wend_str text = t->answer.ptr ? t->answer : STR("");
 
     assert(no_memory(x) || t->phase != PH_END);
     if (t->metrics_due)
         emit_metrics(x);
-    copy_unended(x);
+    if (unended) /* the store may refuse the end: see tt_resume.c */
+        *unended = *t;
+    x->s->unended = unended;
     if (t->file_plan.ptr && t->counter < 0)
         text = plan_text(x);
     else if (outcome == WEND_OUTCOME_OK && t->config->schema)
@@ -424,12 +417,8 @@ static void on_metrics_timer(struct tt *x)
 
 void limit_reached(struct tt *x, wend_str limit)
 {
-    struct buf b = {.mem = x->s->scratch->mem};
-
-    json_open(&b, NULL, '{');
-    json_add_str(&b, "reached", limit);
-    json_close(&b, '}');
-    emit_control(x, STR("limits"), limit, take_text(x, &b));
+    emit_control(x, STR("limits"), limit,
+                 JOIN(x, STR("{\"reached\":\""), limit, STR("\"}")));
     stop_all(x);
 }
 

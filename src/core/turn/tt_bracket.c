@@ -194,19 +194,14 @@ struct admission admit_resumed(const struct work *w)
     return a;
 }
 
-/* A fork may begin between the end of a superseded attempt and the next start:
- * then the work that ends has no open bracket. */
-static void reopen(struct tt *x, const struct work *w)
+void end_work(struct tt *x, const struct work *w, const struct call_done *d)
 {
     const struct admission a = admit_resumed(w);
 
-    emit_start(x, w, &a);
-}
-
-void end_work(struct tt *x, const struct work *w, const struct call_done *d)
-{
+    /* A fork may begin between the end of a superseded attempt and the next
+     * start: then the work that ends has no open bracket. */
     if (w->superseded)
-        reopen(x, w);
+        emit_start(x, w, &a);
     if (!w->call)
         emit_action_answer(x, w->action, d->outcome,
                            work_error(x, w, d, d->output));

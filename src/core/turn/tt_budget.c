@@ -140,13 +140,6 @@ const struct model_use *fallback_model(const struct turn *t, int64_t tokens)
     return m < models_end(t) ? m : NULL;
 }
 
-/* The model that refused may know better than the estimate. */
-static bool is_roomier(const struct model_use *m, const struct model_use *than)
-{
-    return !m->window_known || !than->window_known ||
-           m->context_tokens > than->context_tokens;
-}
-
 static bool is_known_to_fit(const struct model_use *m, int64_t tokens)
 {
     return m->window_known && !is_over(m, tokens);
@@ -157,7 +150,10 @@ const struct model_use *roomier_model(const struct turn *t, int64_t tokens)
     const struct model_use *now = turn_model(t), *may_fit = NULL;
 
     for (const struct model_use *m = now + 1; m < models_end(t); m++) {
-        if (!is_roomier(m, now) || is_far_over(m, tokens))
+        /* The model that refused may know better than the estimate. */
+        if ((m->window_known && now->window_known &&
+             m->context_tokens <= now->context_tokens) ||
+            is_far_over(m, tokens))
             continue;
         if (is_known_to_fit(m, tokens))
             return m;

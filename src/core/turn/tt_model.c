@@ -9,16 +9,13 @@
 
 static wend_str parts_json(struct tt *x)
 {
-    const struct turn *t = x->t;
-    struct buf b = {.mem = x->s->scratch->mem};
+    wend_str fixed = x->t->config->parts;
 
-    buf_room(&b, t->config->parts.len + 128);
-    buf_char(&b, '[');
-    buf_str(&b, t->config->parts);
-    buf_cstr(&b, "{\"name\":\"history\",\"priority\":100,\"tokens\":");
-    buf_i64(&b, t->history ? t->history->tokens : 0);
-    buf_cstr(&b, ",\"truncated\":false}]");
-    return take_text(x, &b);
+    return text_fmt(x,
+                    "[%.*s{\"name\":\"history\",\"priority\":100,"
+                    "\"tokens\":%lld,\"truncated\":false}]",
+                    (int)fixed.len, fixed.ptr,
+                    x->t->history ? (long long)x->t->history->tokens : 0);
 }
 
 /* A provider's cache of the last request serves this one as far as both begin

@@ -75,11 +75,10 @@ static bool knows(void *ctx, const struct plan_action *a, struct buf *hint)
 /* Unlike the name of the file's plan, so that keys of actions differ. */
 static wend_str new_name(struct tt *x)
 {
-    char number[24];
-    wend_str count = {number, i64_text(number, x->t->plans + 1)};
+    wend_str file = str_or(x->t->file_plan, "");
 
-    return x->t->file_plan.ptr ? JOIN(x, x->t->file_plan, STR(".p"), count)
-                               : JOIN(x, STR("p"), count);
+    return text_fmt(x, "%.*s%sp%lld", (int)file.len, file.ptr,
+                    x->t->file_plan.ptr ? "." : "", (long long)x->t->plans + 1);
 }
 
 /* The run's limit, unless only its file's plan limits it. */
@@ -110,16 +109,13 @@ static void emit_plan_start(struct tt *x, wend_str call)
 static wend_str blame(struct tt *x, size_t number, const struct json *action,
                       const char *what)
 {
-    struct buf b = {.mem = x->s->scratch->mem};
     wend_str name = json_str(json_get(action, "name"));
 
     if (!name.ptr)
         name = json_str(json_get(action, "id"));
-    buf_fmt(&b, "actions[%zu]", number);
-    if (name.ptr)
-        buf_fmt(&b, " ('%.*s')", (int)utf8_cut(name, 80), name.ptr);
-    buf_fmt(&b, ": %s", what);
-    return take_text(x, &b);
+    return name.ptr ? text_fmt(x, "actions[%zu] ('%.*s'): %s", number,
+                               (int)utf8_cut(name, 80), name.ptr, what)
+                    : text_fmt(x, "actions[%zu]: %s", number, what);
 }
 
 static bool is_open(const struct turn *t, wend_str call)

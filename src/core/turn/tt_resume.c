@@ -279,17 +279,10 @@ static void leave_children(struct tt *x)
             end_child(x, w.child, &left);
 }
 
-static void emit_limits(struct tt *x)
-{
-    struct buf b = {.mem = x->s->scratch->mem};
-
-    limits_write(&b, x->in->limits);
-    emit_control(x, STR("limits"), STR("api"), take_text(x, &b));
-}
-
 void on_resume(struct tt *x)
 {
     const struct turn *t = x->t;
+    struct buf b = {.mem = x->s->scratch->mem};
     int64_t left_ms;
 
     charge(turn_model(t), turn_tokens(t), &x->cut);
@@ -302,8 +295,10 @@ void on_resume(struct tt *x)
     leave_children(x);
     if (t->context)
         end_context(x);
-    if (x->in->limits)
-        emit_limits(x);
+    if (x->in->limits) {
+        limits_write(&b, x->in->limits);
+        emit_control(x, STR("limits"), STR("api"), take_text(x, &b));
+    }
     if (x->in->by.ptr && t->stop.outcome == WEND_OUTCOME_NONE)
         emit_control(x, STR("cancel"), x->in->by, STR_NONE);
     hear_all(x, false);

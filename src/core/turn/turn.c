@@ -236,13 +236,6 @@ static void on_model_retry(struct turn *t, const wend_event *ev,
     t->metrics.model_calls++;
 }
 
-/* A JSON string in place of arguments is raw text that did not parse: JSON
- * arguments are never a bare string. */
-static bool args_are_raw(wend_str args)
-{
-    return args.len && args.ptr[0] == '"';
-}
-
 static void on_model_end(struct turn *t, const wend_event *ev,
                          const struct keep *k)
 {
@@ -256,9 +249,14 @@ static void on_model_end(struct turn *t, const wend_event *ev,
         plan_evolve(&t->plan, ev, k->arena);
         return;
     }
-    for (size_t i = t->calls_count; i < e->calls_count; i++)
-        add_call(t, k, e->calls[i].id, e->calls[i].name, e->calls[i].args_json,
-                 args_are_raw(e->calls[i].args_json));
+    /* A JSON string in place of arguments is raw text that did not parse: JSON
+     * arguments are never a bare string. */
+    for (size_t i = t->calls_count; i < e->calls_count; i++) {
+        const wend_ev_call *c = &e->calls[i];
+
+        add_call(t, k, c->id, c->name, c->args_json,
+                 str_starts(c->args_json, "\""));
+    }
     t->phase = PH_CALLS;
     if (turn_plan_open(t) && e->outcome != WEND_OUTCOME_OK)
         turn_on_plan_cut(t, k);

@@ -256,41 +256,39 @@ uint32_t policy_labels(const struct turn *t, const struct tool *tool,
     return labels;
 }
 
+static uint32_t brought(const struct turn *t, const struct tool *tool,
+                        wend_str args, const struct mem *m)
+{
+    return tool ? tool->labels | policy_labels(t, tool, args, m) : 0;
+}
+
 /* What a child may bring is not here yet; what it brings comes with its end,
  * and what we have goes with it when it begins. */
 uint32_t turn_labels(const struct turn *t, const struct mem *m)
 {
     uint32_t labels = t->labels, i, place = 0;
-    const struct tool *tool;
 
     for (const struct call *c = t->calls; c; c = c->prev)
-        if (turn_call_runs(t, c->index) &&
-            (tool = config_tool(t->config, c->name)))
-            labels |=
-                tool->labels | policy_labels(t, tool, turn_call_args(t, c), m);
+        if (turn_call_runs(t, c->index))
+            labels |= brought(t, config_tool(t->config, c->name),
+                              turn_call_args(t, c), m);
     while (t->plan.started &&
            (i = plan_marked(&t->plan, MARK_RUNS, &place)) != PLAN_NONE)
-        if ((tool = turn_action_tool(t, i)))
-            labels |= tool->labels |
-                      policy_labels(t, tool,
-                                    plan_action_state(&t->plan, i)->params, m);
+        labels |= brought(t, turn_action_tool(t, i),
+                          plan_action_state(&t->plan, i)->params, m);
     return labels;
 }
 
 /* Text of strangers, sensitive data, and a way out: together they let the
  * strangers have the data, so that a person must look. */
-static bool combines(const struct turn *t, uint32_t labels, const struct mem *m)
-{
-    return labels && (turn_labels(t, m) | labels) == LABELS_ALL;
-}
-
 static void check_labels(const struct turn *t, const struct tool *tool,
                          const struct mem *m, struct verdict *out)
 {
     bool asks = t->config->own.approve == APPROVE_ASK;
+    uint32_t labels = tool->labels | out->labels;
 
-    if (out->policy.decision == WEND_DECISION_DENY ||
-        !combines(t, tool->labels | out->labels, m))
+    if (out->policy.decision == WEND_DECISION_DENY || !labels ||
+        (turn_labels(t, m) | labels) != LABELS_ALL)
         return;
     out->policy.decision = asks ? WEND_DECISION_ASK : WEND_DECISION_DENY;
     out->policy.rule = STR("labels");
@@ -336,19 +334,15 @@ static bool was_said(const struct turn *t, const struct rule *rule)
 
 bool policy_names(const struct turn *t, wend_str path)
 {
-    static const struct tool writers[] = {
-        {.name = {"write_file", 10},
-         .kind = SUBJECT_PATH,
-         .access = ACCESS_WRITE},
-        {.name = {"edit_file", 9},
-         .kind = SUBJECT_PATH,
-         .access = ACCESS_WRITE},
-    };
+    static const char *const writers[] = {"write_file", "edit_file"};
     char room[PATH_BYTES];
 
     for (size_t i = 0; i < sizeof writers / sizeof *writers; i++) {
+        const struct tool tool = {.name = str_of(writers[i]),
+                                  .kind = SUBJECT_PATH,
+                                  .access = ACCESS_WRITE};
         struct rule_subject q = {
-            .tool = &writers[i], .config = t->config, .root = t->config->root};
+            .tool = &tool, .config = t->config, .root = t->config->root};
         struct say say = {.decision = WEND_DECISION_ALLOW};
 
         q.subject = q.path = policy_path(path, q.root, room, sizeof room);
