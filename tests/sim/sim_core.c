@@ -293,9 +293,9 @@ size_t find_reached(const struct counters *c, struct reached rows[REACHED_MAX])
     for (int i = WEND_OUTCOME_OK; i <= WEND_OUTCOME_FAILED; i++)
         reach(&at, c->outcomes[i], "run ", wend_outcome_name((wend_outcome)i));
     reach(&at, c->superseded, "a model call that was cut off", "");
-    reach(&at, c->unknown, "a call of which nobody knows", "");
+    reach(&at, c->unknown, "a call with an unknown outcome", "");
     reach(&at, c->again, "a call that was made again", "");
-    reach(&at, c->acts_unknown, "an action of which nobody knows", "");
+    reach(&at, c->acts_unknown, "an action with an unknown outcome", "");
     reach(&at, c->acts_again, "an action that was done again", "");
     reach(&at, c->given, "a fork with another result", "");
     reach(&at, c->discarded, "a step without memory", "");

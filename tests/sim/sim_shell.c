@@ -464,7 +464,7 @@ size_t find_reached(const struct counters *c, struct reached rows[REACHED_MAX])
         {"a late answer", c->late_answers},
         {"a deadline", c->deadlines},
         {"a process that died with all its runs", c->reboots},
-        {"a batch that was there though nobody was told", c->revived},
+        {"a batch that was there though no reader was told", c->revived},
         {"a storm of cancels", c->storms},
         {"a plan", c->plans},
         {"a plan that a model wrote", c->model_plans},

@@ -28,7 +28,7 @@ static const struct mem plan_mem;
 /* What the hands would do. */
 struct deed {
     int64_t ms;           /* each attempt takes */
-    int fails;            /* so many attempts fail first */
+    int fails;            /* attempts that fail first */
     wend_outcome as;      /* ... as; NONE: failed */
     bool effect_possible; /* ... and say so */
     int64_t tokens;       /* its model's answer took, each time */

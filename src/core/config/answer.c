@@ -3,8 +3,6 @@
  */
 #include "core/config/config.h"
 
-#include <string.h>
-
 #include "base/ascii.h"
 
 wend_str answer_json(wend_str text)
@@ -13,18 +11,14 @@ wend_str answer_json(wend_str text)
     enum { FENCE = sizeof fence - 1 };
     wend_str all = str_trim(text, is_space), s = all, word = {all.ptr, 0};
 
-    if (s.len < 2 * FENCE || !str_starts(s, fence) ||
-        memcmp(s.ptr + s.len - FENCE, fence, FENCE))
+    if (s.len < 2 * FENCE || !str_starts(s, fence) || !str_ends(s, fence))
         return all;
-    s.ptr += FENCE;
-    s.len -= 2 * FENCE;
+    s = (wend_str){s.ptr + FENCE, s.len - 2 * FENCE};
     word.ptr = s.ptr;
     while (word.len < s.len && !is_space(s.ptr[word.len]))
         word.len++;
-    if (str_is(word, "json") || str_is(word, "JSON")) {
-        s.ptr += word.len;
-        s.len -= word.len;
-    }
+    if (str_is(word, "json") || str_is(word, "JSON"))
+        s = str_skip(s, word.len);
     return str_trim(s, is_space);
 }
 

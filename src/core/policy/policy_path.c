@@ -165,14 +165,10 @@ static size_t row_fits(const struct place_row *row, wend_str glob,
 static void find_row(const struct place_row *row, wend_str path, size_t at,
                      unsigned kinds, struct spot *found)
 {
+    wend_str globs = str_of(row->globs), glob;
     size_t reach;
 
-    for (const char *p = row->globs, *space; p; p = space ? space + 1 : NULL) {
-        wend_str glob = str_of(p);
-
-        space = strchr(p, ' ');
-        if (space)
-            glob.len = (size_t)(space - p);
+    while (str_take(&globs, ' ', &glob)) {
         if (!row_fits(row, glob, path, at, &reach))
             continue;
         if (!found->kinds)

@@ -23,8 +23,7 @@ wend_status rule_parse(wend_str text, struct rule *out, wend_error *err)
     if (rest.len && (rest.ptr[0] == '!' || rest.ptr[0] == '?')) {
         out->decision =
             rest.ptr[0] == '!' ? WEND_DECISION_DENY : WEND_DECISION_ASK;
-        rest.ptr++;
-        rest.len--;
+        rest = str_skip(rest, 1);
     }
     open = rest.len ? memchr(rest.ptr, '(', rest.len) : NULL;
     out->tool = rest;

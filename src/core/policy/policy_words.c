@@ -287,13 +287,11 @@ bool cut_has(const struct cut *c, wend_str glob)
 
 bool words_fit(wend_str rule, const struct json *argv, struct arena *a)
 {
-    struct splitter s = {.in = rule, .ends = ""};
+    struct splitter s = {.in = str_trim(rule, is_space), .ends = ""};
     struct buf word = {.mem = a->mem};
     const struct json *w = json_items(argv);
     bool fits = w != NULL, rest = false;
 
-    while (s.in.len && is_space(s.in.ptr[s.in.len - 1]))
-        s.in.len--;
     while (fits && !rest && next_token(&s, &word) != TOKEN_LAST) {
         wend_str glob = word.len ? buf_view(&word) : STR("");
 

@@ -52,32 +52,26 @@ struct plan *turn_new_plan(const struct turn *t, wend_str name, struct arena *a)
     return plan;
 }
 
-static void on_model_plan(struct turn *t, const wend_event *ev,
-                          const struct keep *k)
-{
-    const wend_ev_plan_start *e = &ev->u.plan_start;
-    struct plan *plan = turn_new_plan(t, e->plan, k->arena);
-
-    if (!plan) {
-        k->arena->failed = true;
-        return;
-    }
-    plan->max_parallel = e->max_parallel;
-    t->plan = (struct plan_state){.plan = plan};
-    t->plan_call = arena_str(k->arena, e->call);
-    t->plans++;
-    plan_begin(&t->plan, ev, k->arena);
-}
-
 void turn_on_plan_start(struct turn *t, const wend_event *ev,
                         const struct keep *k)
 {
-    if (ev->u.plan_start.call.ptr) {
-        on_model_plan(t, ev, k);
+    const wend_ev_plan_start *e = &ev->u.plan_start;
+
+    if (e->call.ptr) { /* a model writes it */
+        struct plan *plan = turn_new_plan(t, e->plan, k->arena);
+
+        if (!plan) {
+            k->arena->failed = true;
+            return;
+        }
+        plan->max_parallel = e->max_parallel;
+        t->plan = (struct plan_state){.plan = plan};
+        t->plan_call = arena_str(k->arena, e->call);
+        t->plans++;
     } else if (t->plan.plan) {
-        plan_begin(&t->plan, ev, k->arena);
         t->phase = PH_PLAN;
     }
+    plan_begin(&t->plan, ev, k->arena);
 }
 
 void turn_on_plan_action(struct turn *t, const wend_event *ev,
@@ -182,12 +176,12 @@ void turn_on_plan_result(struct turn *t, const wend_ev_call_end *e,
 
     if (e->outcome == WEND_OUTCOME_OK)
         t->plan_failures = 0;
-    else if (ran && t->plan.wrong.ptr)
-        note_failure(t, t->plan.wrong, k);
-    else if (ran && t->plan.broken)
-        note_failure(t, t->plan.cause, k);
     else
-        note_failure(t, e->output.ptr ? e->output : STR(""), k);
+        note_failure(t,
+                     ran && t->plan.wrong.ptr ? t->plan.wrong
+                     : ran && t->plan.broken  ? t->plan.cause
+                                              : str_or(e->output, ""),
+                     k);
 }
 
 void turn_on_warning(struct turn *t, const wend_event *ev, const struct keep *k)

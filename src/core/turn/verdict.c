@@ -182,20 +182,16 @@ static wend_str reason(const struct say *say, const struct rule_subject *q,
 
     if (say->unnamed)
         return place_reason(q, say->decision == WEND_DECISION_ASK, a);
-    switch (say->decision) {
-    case WEND_DECISION_ALLOW: return STR_NONE;
-    case WEND_DECISION_ASK:
+    if (say->decision == WEND_DECISION_ALLOW)
+        return STR_NONE;
+    if (say->decision == WEND_DECISION_ASK)
         return asks ? STR("a rule asks before this call")
                     : STR("no rule allows or denies this call");
-    case WEND_DECISION_DENY:
-        if (asks)
-            return STR("a rule asks before this call, and there is no person "
-                       "to ask");
-        return say->rule ? STR("a rule denies this call")
-                         : STR("no rule allows this call, and there is no "
-                               "person to ask");
-    }
-    return STR_NONE;
+    return asks ? STR("a rule asks before this call, and there is no person to "
+                      "ask")
+           : say->rule ? STR("a rule denies this call")
+                       : STR("no rule allows this call, and there is no person "
+                             "to ask");
 }
 
 static wend_str layers_text(const struct tool *tool, bool permitted,

@@ -225,7 +225,8 @@ static void check_act_approval(struct sim *s, const wend_event *ev,
                   : NULL;
 
     if (asks && (!a || a->ended || act_waits(a) || (a->started && !a->lost)))
-        broken(s, name, "approval_ask for an action that is none, or started");
+        broken(s, name,
+               "approval_ask for an unknown action, or one that started");
     if (answers && !act_waits(a))
         broken(s, name, "approval_answer to no open question");
 }
@@ -374,7 +375,7 @@ static void law_run_end(struct sim *s, const wend_event *ev, const char *name)
         broken(s, name, "outcome %s, stopped for %s",
                wend_outcome_name(e->outcome), wend_outcome_name(b->stop));
     if (!b->stopping && e->outcome == WEND_OUTCOME_CANCELED)
-        broken(s, name, "canceled, but nobody did");
+        broken(s, name, "canceled, but not by anyone");
     if ((e->outcome == WEND_OUTCOME_LIMIT) != (e->limit.ptr != NULL) ||
         (e->outcome == WEND_OUTCOME_FAILED) != (e->error != NULL))
         broken(s, name, "outcome %s does not fit limit or error",

@@ -14,7 +14,7 @@ static void check_act_start(struct sim *s, const wend_ev_action_start *e,
     if (!a || a->ended || (a->started && !a->closed))
         broken(s, name, "'%.*s' starts, which %s", (int)e->action.len,
                e->action.ptr,
-               !a         ? "nobody wrote"
+               !a         ? "was not written"
                : a->ended ? "has ended"
                           : "is under way");
     else if (e->attempt != a->attempt + 1)
@@ -29,7 +29,7 @@ static void check_act_end(struct sim *s, const wend_ev_action_end *e,
 
     if (!a || a->ended || a->closed)
         broken(s, name, "'%.*s' ends, which %s", (int)e->action.len,
-               e->action.ptr, a ? "has ended" : "nobody wrote");
+               e->action.ptr, a ? "has ended" : "was not written");
     else if (a->started == (e->outcome == WEND_OUTCOME_SKIPPED))
         broken(s, name, "'%.*s' is %s, and %s", (int)e->action.len,
                e->action.ptr, wend_outcome_name(e->outcome),
@@ -278,9 +278,9 @@ static void law_act_effects(struct sim *s, const struct view *v,
         if (act_runs(a) && !a->lost && a->doubted)
             broken(s, name, "a%u, which is unsafe, runs again", i);
         if (act_runs(a) && !a->lost && !a->ran && !a->begun)
-            broken(s, name, "action_start of a%u, but nobody runs it", i);
+            broken(s, name, "action_start of a%u, but it does not run", i);
         if (a->lost && !a->asked && !s->book.paused)
-            broken(s, name, "nobody has settled a%u", i);
+            broken(s, name, "a%u is not settled", i);
     }
 }
 
@@ -301,7 +301,7 @@ static void law_act_retry(struct sim *s, const struct view *v, const char *name)
         if (i == NO_ACTION)
             continue;
         if (v->in->kind != IN_ACTION_DONE || (int)d->action != i)
-            broken(s, name, "a%d, of which nobody said anything", i);
+            broken(s, name, "a%d, which no event mentions", i);
         else if (effect && act_is_unsafe(&p->a[i]))
             broken(s, name, "a%d, though it may have had an effect", i);
         else if (v->before->plan.a[i].attempt > p->a[i].retry_max)

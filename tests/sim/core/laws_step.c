@@ -370,7 +370,7 @@ static void law_effects(struct sim *s, const struct view *v, const char *name)
         if (book_runs(c) && c->doubted && !c->lost)
             broken(s, name, "'%s', which is unsafe, runs again", c->id);
         if (book_runs(c) && !c->ran)
-            broken(s, name, "call_start of '%s', but nobody runs it", c->id);
+            broken(s, name, "call_start of '%s', but it does not run", c->id);
         if (book_runs(c) && b->stopping && !c->told)
             broken(s, name, "stopping, but '%s' is not told", c->id);
     }

@@ -483,7 +483,7 @@ static void law_waiting(struct sim *s)
     for (uint32_t i = 0; i < OUT_MAX; i++)
         hope |= is_kind(&s->outs[i], FX_HOOK) && s->outs[i].turn == b->turn;
     if (!hope)
-        broken(s, "a run waits for somebody", "nothing is under way");
+        broken(s, "a run waits for something", "nothing is under way");
 }
 
 /* ---- A crash ------------------------------------------------------------- */

@@ -91,7 +91,7 @@ static void test_bad_schema(void)
               NULL);
     tap_ok(c && !c->schema && c->schema_wrong.len > 0 &&
                !c->tools[0].schema_wrong.ptr,
-           "a number is no schema, null is none");
+           "a number is an invalid schema, null is no schema");
     arena_free(&a);
 }
 
@@ -210,7 +210,7 @@ static void test_prefix(void)
     arena_free(&a);
 }
 
-/* A log may come from elsewhere: half a price is none. */
+/* A log may come from elsewhere: half a price is invalid. */
 static void test_price(void)
 {
     static const struct {

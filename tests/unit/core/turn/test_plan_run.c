@@ -144,7 +144,7 @@ static const struct {
                                                               WHEN("$k == 2"))),
      "+a -a(failed,failed) +f -f(failed,failed) +g -g +b -b plan(ok) run(ok)",
      {{.ms = 10, .fails = 1}, {.ms = 10, .fails = 1}}},
-    {"a fallback that nobody needs",
+    {"a fallback that is not needed",
      PLAN("", A("a", ",\"fallback\":\"f\"") "," A("f", "") "," A("b",
                                                                  DEP("\"a\""))),
      "+a -a -f(skipped,not_needed) +b -b plan(ok) run(ok)",
@@ -159,7 +159,7 @@ static const struct {
      "+d -d -a(skipped,not_chosen) -c(skipped,not_chosen) +b -b plan(ok) "
      "run(ok)",
      {{0}}},
-    {"a decision without a case that holds chooses nobody",
+    {"a decision without a case that holds chooses nothing",
      PLAN("",
           DECIDE("d", "{\"when\":\"1 > 2\",\"then\":[\"a\"]}") "," A("a", "")),
      "+d -d -a(skipped,not_chosen) plan(ok) run(ok)",
@@ -282,7 +282,7 @@ static void check_control(void)
     plan_start_run(w, str_of(two));
     plan_tick(w);
     plan_say(w, IN_CANCEL);
-    tap_ok(w->patience, "a stopped action is waited for only so long");
+    tap_ok(w->patience, "a stopped action is waited for only for a time");
     plan_feed(w, &in);
     deeds[1].deaf = false;
     is_order(w,
@@ -320,7 +320,7 @@ static void check_resume(void)
              "what may run twice does, of the rest nothing is known");
 }
 
-/* A paused run stays paused in the process that goes on with it. */
+/* A paused run stays paused in the process that resumes it. */
 static void check_resume_paused(void)
 {
     static struct deed deeds[DEEDS_MAX] = {{.ms = 10}, {.ms = 20}, {.ms = 10}};
@@ -342,7 +342,7 @@ static void check_resume_paused(void)
              "what was cut off waits until the pause is over");
 }
 
-/* Whoever is asked about what was cut off is not waited for. */
+/* A request for approval of what was cut off is not waited for. */
 static void check_doubts(void)
 {
     static const char config[] =

@@ -105,7 +105,7 @@ static void test_calls(void)
          .wanted = BEGIN "model_part call_start(call_1) +run(call_1) model_end "
                          "call_end(call_1) " NEXT
                          "model_part call_start(call_1) +run(call_1)"},
-        {.why = "an answer that nobody asked for",
+        {.why = "an answer without a question",
          .config = ALL,
          .inputs = "start ok:call_9 done",
          .wanted = BEGIN "model_end " END "run_end(ok)"},
@@ -179,7 +179,7 @@ static void test_refusals(void)
          .inputs = "start call:s={\"tex\":1} done",
          .wanted = BEGIN
          "model_end call_start(call_1) call_end(call_1,failed) " NEXT},
-        {.why = "denied where nobody is asked",
+        {.why = "denied where there is no person to ask",
          .config = DENY,
          .inputs = "start call:w done",
          .wanted = BEGIN
@@ -234,7 +234,7 @@ static void test_approval(void)
          "call_start(call_2) +run(call_2) call_end(call_2) "
          "approval_ask(call_3) approval_answer(call_3) call_start(call_3) "
          "+run(call_3) call_end(call_3) " NEXT},
-        {.why = "and in later turns; nobody to ask is a no",
+        {.why = "and in later turns; no person to ask is a no",
          .config = LABELS_ALL,
          .inputs = "start call:web call:mail done ok:call_1 ok:call_2 call:out "
                    "done",

@@ -2,26 +2,27 @@
  * test_tt_child.c - calls and actions that a run of its own answers, by
  * table. The words are those of tt_help.h, and:
  *
- *     kid:C, kid:C=HOW     the child of call or action C has ended; HOW is
+ *     child:C, child:C=HOW the child of call or action C has ended; HOW is
  *                          an outcome, or late: its time was over
  */
 #include "core/turn/verdict.h"
 #include "tt_help.h"
 
 /* h only reads, w writes; both may be given tasks. */
-#define KID(name, tool)                        \
+#define CHILD(name, tool)                      \
     "{\"name\":\"" name "\",\"agent\":\"" name \
     "\",\"model\":\"m\",\"config\":"           \
     "{\"tools\":[" tool "]}}"
 #define READER "{\"name\":\"r\",\"class\":\"read\",\"labels\":[\"sensitive\"]}"
-#define KIDS \
-    "\"agents\":[" KID("h", READER) "," KID("w", "{\"name\":\"x\"}") "]"
+#define CHILDREN \
+    "\"agents\":[" CHILD("h", READER) "," CHILD("w", "{\"name\":\"x\"}") "]"
 #define TASK(class) \
     "\"tools\":[{\"name\":\"task\",\"class\":\"" class "\",\"child\":true}]"
-#define FAMILY "{" TASK("unsafe") "," POLICY("all") "," KIDS "}"
-#define READERS "{" TASK("read") "," POLICY("all") "," KIDS "}"
-#define DEEPEST \
-    "{" TASK("read") "," POLICY("all") "," KIDS ",\"within\":{\"depth\":8}}"
+#define FAMILY "{" TASK("unsafe") "," POLICY("all") "," CHILDREN "}"
+#define READERS "{" TASK("read") "," POLICY("all") "," CHILDREN "}"
+#define DEEPEST                                                               \
+    "{" TASK("read") "," POLICY("all") "," CHILDREN ",\"within\":{\"depth\":" \
+                                                    "8}}"
 #define H "call:task={\"agent\":\"h\"} "
 #define ACT(name, target, rest)                                      \
     "{\"name\":\"" name "\",\"type\":\"agent\",\"target\":\"" target \
@@ -29,7 +30,7 @@
 #define PLAN(actions) \
     "{\"wend\":\"plan/1\",\"name\":\"p\",\"actions\":[" actions "]}"
 
-static void do_kid(struct world *w, wend_str word)
+static void do_child(struct world *w, wend_str word)
 {
     struct input in = {.kind = IN_CALL_DONE};
     struct child_done d = {.outcome = WEND_OUTCOME_OK,
@@ -70,8 +71,8 @@ static void play_family(struct world *w, const char *inputs)
          at += len + (inputs[at + len] == ' ')) {
         len = strcspn(inputs + at, " ");
         snprintf(word, sizeof word, "%.*s", (int)len, inputs + at);
-        if (!strncmp(word, "kid:", 4))
-            do_kid(w, str_of(word + 4));
+        if (!strncmp(word, "child:", 6))
+            do_child(w, str_of(word + 6));
         else
             play(w, word);
     }
@@ -106,35 +107,35 @@ static void test_calls(void)
     static const struct row rows[] = {
         {.why = "a child stands inside its call",
          .config = FAMILY,
-         .inputs = "start " H "done kid:call_1",
+         .inputs = "start " H "done child:call_1",
          .wanted = BEGIN "model_end " STARTED ENDED NEXT},
         {.why = "one that only reads begins when its block is complete",
          .config = READERS,
-         .inputs = "start " H "done kid:call_1",
+         .inputs = "start " H "done child:call_1",
          .wanted = EAGERLY ENDED NEXT},
         {.why = "it fails as its child does",
          .config = READERS,
-         .inputs = "start " H "done kid:call_1=failed",
+         .inputs = "start " H "done child:call_1=failed",
          .wanted = EAGERLY "child_end(failed) call_end(call_1,failed) " NEXT},
         {.why = "a child's limit is a failure",
          .config = READERS,
-         .inputs = "start " H "done kid:call_1=limit",
+         .inputs = "start " H "done child:call_1=limit",
          .wanted = EAGERLY "child_end(limit) call_end(call_1,failed) " NEXT},
-        {.why = "somebody else canceled the child",
+        {.why = "the child was canceled elsewhere",
          .config = READERS,
-         .inputs = "start " H "done kid:call_1=canceled",
+         .inputs = "start " H "done child:call_1=canceled",
          .wanted =
              EAGERLY "child_end(canceled) call_end(call_1,canceled) " NEXT},
         {.why = "its time was over",
          .config = READERS,
-         .inputs = "start " H "done kid:call_1=late",
+         .inputs = "start " H "done child:call_1=late",
          .wanted =
              EAGERLY "child_end(canceled) call_end(call_1,timeout) " NEXT},
         {.why = "a child that ends twice ends once",
          .config = READERS,
-         .inputs = "start " H "done kid:call_1 kid:call_1",
+         .inputs = "start " H "done child:call_1 child:call_1",
          .wanted = EAGERLY ENDED NEXT},
-        {.why = "nobody of that name: no child",
+        {.why = "no agent of that name: no child",
          .config = READERS,
          .inputs = "start call:task={\"agent\":\"z\"} done",
          .wanted = BEGIN
@@ -146,7 +147,7 @@ static void test_calls(void)
          "model_end call_start(call_1) call_end(call_1,failed) " NEXT},
         {.why = "a cancel waits for the child",
          .config = READERS,
-         .inputs = "start " H "done cancel kid:call_1=canceled",
+         .inputs = "start " H "done cancel child:call_1=canceled",
          .wanted = EAGERLY "control(cancel) +stop(call_1) +patience "
                            "child_end(canceled) call_end(call_1,canceled) "
                            "turn_end(canceled) metrics run_end(canceled)"},
@@ -164,16 +165,16 @@ static void test_calls(void)
 static void test_resume(void)
 {
     static const struct row rows[] = {
-        {.why = "an unsafe call goes on with the child that it has",
+        {.why = "an unsafe call resumes the child that it has",
          .config = FAMILY,
-         .inputs = "start " H "done resume kid:call_1",
+         .inputs = "start " H "done resume child:call_1",
          .wanted =
              BEGIN "model_end " STARTED
                    "run_resume call_end(call_1,superseded) call_start(call_1) "
                    "+child(call_1) " ENDED NEXT},
         {.why = "also when it dies again",
          .config = FAMILY,
-         .inputs = "start " H "done resume resume kid:call_1",
+         .inputs = "start " H "done resume resume child:call_1",
          .wanted = BEGIN "model_end " STARTED
                          "run_resume call_end(call_1,superseded) "
                          "call_start(call_1) +child(call_1) "
@@ -181,7 +182,7 @@ static void test_resume(void)
                          "call_start(call_1) +child(call_1) " ENDED NEXT},
         {.why = "a child of a run that was being stopped is stopped, too",
          .config = FAMILY,
-         .inputs = "start " H "done cancel resume kid:call_1=canceled",
+         .inputs = "start " H "done cancel resume child:call_1=canceled",
          .wanted = BEGIN "model_end " STARTED
                          "control(cancel) +stop(call_1) +patience "
                          "run_resume call_end(call_1,superseded) "
@@ -191,7 +192,7 @@ static void test_resume(void)
                          "turn_end(canceled) metrics run_end(canceled)"},
         {.why = "one that is over is not begun again",
          .config = FAMILY,
-         .inputs = "start " H "done kid:call_1 resume",
+         .inputs = "start " H "done child:call_1 resume",
          .wanted = BEGIN "model_end " STARTED ENDED NEXT
                          "run_resume model_end(superseded) model_start +ask"},
     };
@@ -209,26 +210,26 @@ static void test_actions(void)
     static const struct row rows[] = {
         {.why = "an agent's action",
          .config = PLAN(ACT("a", "h", "")),
-         .inputs = "start kid:a",
+         .inputs = "start child:a",
          .wanted = PLANNED BEGUN("a") "child_end action_end(a) plan_end "
                                       "metrics run_end(ok)"},
         {.why = "each attempt has a child of its own",
          .config = PLAN(ACT("a", "h", ",\"retry\":{\"max\":1}")),
-         .inputs = "start kid:a=failed kid:a",
+         .inputs = "start child:a=failed child:a",
          .wanted = PLANNED BEGUN("a") "child_end(failed) action_retry "
                                       "child_start(h) +child child_end "
                                       "action_end(a) plan_end metrics "
                                       "run_end(ok)"},
-        {.why = "what was interrupted goes on with the same child",
+        {.why = "what was interrupted resumes the same child",
          .config = PLAN(ACT("a", "w", "")),
-         .inputs = "start resume kid:a",
+         .inputs = "start resume child:a",
          .wanted = PLANNED "action_start(a) child_start(w) +child run_resume "
                            "action_end(a,superseded) action_start(a) +child "
                            "child_end action_end(a) "
                            "plan_end metrics run_end(ok)"},
         {.why = "so does a further attempt",
          .config = PLAN(ACT("a", "h", ",\"retry\":{\"max\":1}")),
-         .inputs = "start kid:a=failed resume kid:a",
+         .inputs = "start child:a=failed resume child:a",
          .wanted = PLANNED BEGUN(
              "a") "child_end(failed) action_retry "
                   "child_start(h) +child run_resume "
@@ -240,22 +241,22 @@ static void test_actions(void)
          .inputs = "start did:a",
          .wanted = PLANNED "action_start(a) +act(0) action_end(a) plan_end "
                            "metrics run_end(ok)"},
-        {.why = "and begins if nobody knows",
+        {.why = "and begins if nothing is kept",
          .config = PLAN(ACT("a", "h", ",\"cache\":{\"ttl\":\"1h\"}")),
-         .inputs = "start kid:a=uncached kid:a",
+         .inputs = "start child:a=uncached child:a",
          .wanted = PLANNED "action_start(a) +act(0) child_start(h) +child "
                            "child_end action_end(a) plan_end metrics "
                            "run_end(ok)"},
         {.why = "cut off before that, it has done nothing",
          .config = PLAN(ACT("a", "w", ",\"cache\":{\"ttl\":\"1h\"}")),
-         .inputs = "start resume kid:a",
+         .inputs = "start resume child:a",
          .wanted = PLANNED "action_start(a) +act(0) run_resume "
                            "action_end(a,superseded) action_start(a) "
                            "child_start(w) +child child_end "
                            "action_end(a) plan_end metrics run_end(ok)"},
         {.why = "a limit that all share ends the run",
          .config = PLAN(ACT("a", "h", "")),
-         .inputs = "start kid:a=limit",
+         .inputs = "start child:a=limit",
          .limits = {.tokens = 9},
          .wanted = PLANNED BEGUN("a") "child_end(limit) action_end(a,failed) "
                                       "control(limits) plan_end(limit) "
@@ -264,7 +265,7 @@ static void test_actions(void)
          .config = "{\"wend\":\"plan/1\",\"name\":\"p\",\"fail_fast\":true,"
                    "\"actions\":[" ACT("a", "h", ",\"mode\":\"async\"") "," ACT(
                        "b", "h", ",\"mode\":\"async\"") "]}",
-         .inputs = "start kid:a=failed kid:b=canceled",
+         .inputs = "start child:a=failed child:b=canceled",
          .wanted = PLANNED "action_start(a) child_start(h) action_start(b) "
                            "child_start(h) +child +child child_end(failed) "
                            "action_end(a,failed) +stop_act(1) "
@@ -289,8 +290,9 @@ static void test_counts(void)
     play_family(&w, "resume");
     tap_is_str(turn_call_state(&w.turn, 0)->child, (const char *)first,
                "the same after a crash");
-    play_family(&w, "kid:call_1");
-    tap_ok(!turn_call_state(&w.turn, 0)->child.ptr, "then nobody waits for it");
+    play_family(&w, "child:call_1");
+    tap_ok(!turn_call_state(&w.turn, 0)->child.ptr,
+           "then nothing waits for it");
     tap_is_i64(w.turn.metrics.tokens_in, 5, "what it used is used");
     tap_is_i64(w.turn.metrics.model_calls, 4, "its model calls, and ours");
     tap_is_i64(w.turn.labels, WEND_LABEL_SENSITIVE,

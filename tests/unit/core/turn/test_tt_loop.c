@@ -369,7 +369,7 @@ static const struct {
      "start", BEFORE "model_start warning " SENT("two")},
     {"refused: nearly", MODELS(W(100), W(900), W(100)), "start",
      BEFORE "model_start warning " SENT("one")},
-    {"refused: nobody has the room", MODELS(W(100), W(100), W(200)), "start",
+    {"refused: no model has the room", MODELS(W(100), W(100), W(200)), "start",
      BEFORE "model_start " FAILED},
     {"refused: the roomier one fits the budget",
      MODELS(W(100), W(2000) PRICE(1000000), W(100)), "start",

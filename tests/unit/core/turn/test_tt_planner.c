@@ -64,14 +64,14 @@ static void test_stream(void)
          .inputs = "start " WHOLE(R("a", "") "," R("b", "")) " done",
          .wanted = FIRST "action_start(a) plan_action action_start(b) +act(0) "
                          "+act(1) model_end call_start(call_1)"},
-        {.why = "who names somebody not yet written waits for them",
+        {.why = "an action that names one not yet written waits for it",
          .config = MAY,
          .inputs = "start " OPEN R("b", DEP("\"a\"")) " write:," R(
              "a", "") " did:a" SHUT " done did:b",
          .wanted = FIRST "plan_action action_start(a) +act(1) action_end(a) "
                          "action_start(b) +act(0) model_end call_start(call_1) "
                          "action_end(b) " OVER PNEXT},
-        {.why = "an output that nobody gives yet is waited for, too",
+        {.why = "an output that no action gives yet is waited for, too",
          .config = MAY,
          .inputs = "start " OPEN R(
              "b", ",\"params\":{\"x\":\"$k\"}" DEP(
@@ -361,7 +361,7 @@ static void test_death(void)
          .wanted = FIRST "model_end call_start(call_1) action_start(a) +act(0) "
                          "run_resume action_end(a,unknown) plan_end(failed) "
                          "metrics call_end(call_1,failed) " PNEXT},
-        {.why = "whoever approves is asked again",
+        {.why = "approval is asked for again",
          .config = MAY_ASK,
          .inputs = "start " OPEN ACT("a", "w", "") SHUT " done resume yes:a",
          .wanted = FIRST "model_end call_start(call_1) approval_ask() "
@@ -504,7 +504,7 @@ static void test_failures(void)
                  "l") " done did:a " ONE("m") " done didnt:a",
          .wanted = PBEGIN FAILED("p1") PNEXT FAILED("p2")
              PNEXT RAN("p3", "call_1") PNEXT FAILED("p4") PNEXT},
-        {.why = "a plan that is none counts as one that failed",
+        {.why = "an invalid plan counts as one that failed",
          .config = MAY,
          .inputs = "start call:plan done call:plan=1 done call:plan=[] done",
          .wanted = PBEGIN

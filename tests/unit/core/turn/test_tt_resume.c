@@ -179,7 +179,7 @@ static void test_unknown(void)
          .inputs = "start call:u done resume no:call_1",
          .wanted = BEGUN "approval_ask(call_1) approval_answer(call_1) "
                          "call_end(call_1,unknown) " NEXT},
-        {.why = "ask, and nobody is there",
+        {.why = "ask, and there is no person",
          .config = UNKNOWN("ask", "deny"),
          .inputs = "start call:u done resume",
          .wanted = BEGUN "call_end(call_1,unknown) " NEXT},
@@ -411,7 +411,7 @@ static void test_fewer(void)
     world_free(&w);
 }
 
-/* A fork may be given the result of a call that somebody is asked about. */
+/* A fork may be given the result of a call that waits for approval. */
 static void test_given(void)
 {
     wend_event ev = {.type = WEND_CALL_END, .run = STR(RUN_ID)};
@@ -432,7 +432,7 @@ static void test_given(void)
     tap_is_str(buf_view(&w.said),
                STR("run_resume turn_end metrics turn_start context_start "
                    "context_end model_start +ask"),
-               "nobody is asked about what has its result");
+               "no approval is asked for what has its result");
     world_free(&w);
 }
 

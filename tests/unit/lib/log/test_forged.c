@@ -3,7 +3,7 @@
  * changes nothing about runs that were made here.
  *
  * The files are exported runs whose events were changed and whose chain of
- * hashes was made anew, as whoever wants to can do.
+ * hashes was made anew, as anyone can do.
  */
 #include "base/id.h"
 #include "lib/log/log_import.h"
