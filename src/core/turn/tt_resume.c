@@ -80,12 +80,9 @@ void check_lost_calls(struct tt *x)
     const struct turn *t = x->t;
 
     for (uint32_t i = 0; !t->paused && i < t->calls_count; i++) {
-        struct work w;
+        const struct work w = work_of_call(t, turn_call(t, i));
 
-        if (!(t->flags[i] & CALL_LOST))
-            continue;
-        w = work_of_call(t, turn_call(t, i));
-        if (is_looked_up(t, &w))
+        if (is_looked_up(t, &w)) /* which only lost work is */
             want(x, work_effect(FX_CHECK, &w));
     }
 }
@@ -113,11 +110,8 @@ static void settle_lost(struct tt *x)
     bool any = false;
 
     for (uint32_t i = 0; i < t->calls_count; i++) {
-        struct work w;
+        const struct work w = work_of_call(t, turn_call(t, i));
 
-        if (!(t->flags[i] & CALL_LOST) && !turn_call_waits(t, i))
-            continue;
-        w = work_of_call(t, turn_call(t, i));
         if (settle_doubt(x, &w, false))
             any = true;
         else if (turn_call_waits(t, i))
