@@ -1,11 +1,10 @@
 /*
- * bounds.c - what all processes of the tree may use together: tasks, memory,
- * bytes written to disk.
+ * bounds.c - limits of the whole tree: tasks, memory, bytes written to disk.
  *
- * The kernel has this bound only with a cgroup of our own, which is not
- * available everywhere (cgroup.c). Counting the tree takes time, so it is done
- * now and then, and when the machine's tasks have grown or its free memory has
- * shrunk as much as a bound allows.
+ * The kernel enforces them only with a cgroup of our own, which is not
+ * available everywhere (cgroup.c). Counting takes time, so it is done now and
+ * then, and when the machine's tasks or memory changed by as much as a bound
+ * allows.
  */
 #include <linux/signal.h>
 
@@ -56,8 +55,7 @@ static uint64_t free_memory(void)
     return free;
 }
 
-/* Pages that several share are counted for each of them, and again, exactly
- * and slowly, only where the sum is too much. */
+/* Counts shared pages for each process; exactly, and slowly, if told to. */
 static void add_memory_of(uint32_t pid, bool exactly, struct memory *sum)
 {
     char text[TEXT_BYTES];
@@ -84,8 +82,8 @@ static uint64_t written_by(uint32_t pid)
     return proc_field(text, "write_bytes:");
 }
 
-/* files: what shmem_of_files says. Which of it is mapped, and so among what is
- * shared, is not known: the larger of both counts. */
+/* files: from shmem_of_files, which overlaps with shared pages: the larger of
+ * both counts. */
 static uint64_t memory_of_all(uint64_t files, bool exactly)
 {
     struct memory sum = {0};
@@ -96,7 +94,7 @@ static uint64_t memory_of_all(uint64_t files, bool exactly)
     return sum.own + (sum.shared > files ? sum.shared : files);
 }
 
-/* Most trees have no such files: those of the machine tell. */
+/* Most trees have no such files: ask the machine's counter first. */
 static uint64_t files_of_all(const struct bounds *b, const struct job *j)
 {
     uint64_t free, shared;
@@ -107,8 +105,8 @@ static uint64_t files_of_all(const struct bounds *b, const struct job *j)
                : 0;
 }
 
-/* After tree_look. What a process wrote counts for its parent once that has
- * waited for it, so in the end for the supervisor. */
+/* After tree_look. The kernel adds what a process wrote to its parent, in the
+ * end to the supervisor. */
 static void sum_up(const struct bounds *b, const struct job *j, struct use *out)
 {
     const struct super_spec *s = j->spec;
@@ -179,8 +177,8 @@ void bounds_begin(struct bounds *b, const struct job *j)
         set_marks(b, s, &(struct use){0});
 }
 
-/* Many that run leave little time for the count: then they are stopped as
- * long as it takes. A group may be another's by now, and continues, too. */
+/* A fork bomb leaves little time to count: then it is stopped meanwhile. A
+ * group number may have been reused, so SIGCONT follows in any case. */
 enum super_why bounds_look(struct bounds *b, struct job *j, int64_t until_ms)
 {
     int64_t soon_ms = clock_ms() + COUNT_WITHIN_MS;

@@ -1,14 +1,12 @@
 /*
  * filter.c - which system calls the tool may make, as a BPF program.
  *
- * It takes away what Landlock does not cover: sockets, other processes,
- * namespaces, the kernel itself. A table and a page of code make it here, at
- * each start: it depends on what the kernel's Landlock can do and on the
- * tool's labels, and needs no library in the supervisor. A call that the
- * table does not name is allowed if it existed when the table was written;
- * newer ones are refused, as if the kernel did not have them.
+ * It covers what Landlock does not: sockets, other processes, namespaces, the
+ * kernel itself. Tables and a page of code build it at each start: it depends
+ * on the kernel's Landlock and on whether the tool may use the network. A call
+ * that no table names is allowed if it existed when they were written; newer
+ * calls are refused, as if the kernel did not have them.
  */
-#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/netlink.h>
@@ -41,8 +39,9 @@ enum {
 #define ALLOW SECCOMP_RET_ALLOW
 #define NOTIFY SECCOMP_RET_USER_NOTIF
 #define REFUSE(error) (SECCOMP_RET_ERRNO | (error))
-/* clone and unshare: all that begin with CLONE_NEW. */
+/* All flags of clone and unshare that begin with CLONE_NEW. */
 #define NEW_NAMESPACES 0x7e020080u
+#define SET_ID (S_ISUID | S_ISGID)
 #define WAIT_KILLABLE (1 << 5) /* SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV */
 #define LOW(i) (offsetof(struct seccomp_data, args) + 8 * (i))
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -54,32 +53,23 @@ struct program {
     uint16_t len;
 };
 
-/* Refused whatever the arguments. */
-static const uint16_t refused[] = {
-    /* other processes */
-    __NR_ptrace,
-    __NR_process_vm_readv,
-    __NR_process_vm_writev,
-    __NR_kcmp,
-    __NR_pidfd_getfd,
-    __NR_process_madvise,
-    __NR_migrate_pages,
-    __NR_move_pages,
-    /* memory and queues that other programs see */
-    __NR_shmget,
-    __NR_shmat,
-    __NR_shmctl,
-    __NR_msgget,
-    __NR_msgsnd,
-    __NR_msgrcv,
-    __NR_msgctl,
-    __NR_semget,
-    __NR_semop,
-    __NR_semtimedop,
-    __NR_semctl,
-    __NR_mq_open,
-    __NR_mq_unlink,
-    /* ways around a filter, and into the kernel */
+/* ---- Refused whatever the arguments -------------------------------------- */
+
+static const uint16_t of_processes[] = {
+    __NR_ptrace,        __NR_process_vm_readv, __NR_process_vm_writev,
+    __NR_kcmp,          __NR_pidfd_getfd,      __NR_process_madvise,
+    __NR_migrate_pages, __NR_move_pages,
+};
+
+/* Memory and queues that other programs see. */
+static const uint16_t of_shared_memory[] = {
+    __NR_shmget, __NR_shmat,   __NR_shmctl,    __NR_msgget, __NR_msgsnd,
+    __NR_msgrcv, __NR_msgctl,  __NR_semget,    __NR_semop,  __NR_semtimedop,
+    __NR_semctl, __NR_mq_open, __NR_mq_unlink,
+};
+
+/* Ways around a filter, and into the kernel. */
+static const uint16_t of_kernel[] = {
     __NR_io_uring_setup,
     __NR_io_uring_enter,
     __NR_io_uring_register,
@@ -105,45 +95,49 @@ static const uint16_t refused[] = {
     __NR_ioperm,
     __NR_modify_ldt,
 #endif
-    /* mounts, namespaces, roots */
-    __NR_mount,
-    __NR_umount2,
-    __NR_pivot_root,
-    __NR_chroot,
-    __NR_setns,
-    __NR_move_mount,
-    __NR_open_tree,
-    __NR_fsopen,
-    __NR_fsconfig,
-    __NR_fsmount,
-    __NR_fspick,
-    __NR_mount_setattr,
-    /* the whole machine */
-    __NR_reboot,
-    __NR_swapon,
-    __NR_swapoff,
-    __NR_acct,
-    __NR_syslog,
-    __NR_quotactl,
-    __NR_quotactl_fd,
-    __NR_settimeofday,
-    __NR_clock_settime,
-    __NR_clock_adjtime,
-    __NR_adjtimex,
-    __NR_sethostname,
-    __NR_setdomainname,
-    __NR_vhangup,
-    __NR_nfsservctl,
 };
 
-/* The process that is meant must be 0, the caller; another one is asked
- * about. */
-static const uint16_t of_process[] = {
-    __NR_prlimit64,      __NR_sched_setaffinity, __NR_sched_setscheduler,
-    __NR_sched_setparam, __NR_sched_setattr,
+/* Mounts, namespaces, roots. */
+static const uint16_t of_mounts[] = {
+    __NR_mount,    __NR_umount2,    __NR_pivot_root, __NR_chroot,
+    __NR_setns,    __NR_move_mount, __NR_open_tree,  __NR_fsopen,
+    __NR_fsconfig, __NR_fsmount,    __NR_fspick,     __NR_mount_setattr,
 };
 
-/* The same behind an argument that says what the number is of. */
+static const uint16_t of_machine[] = {
+    __NR_reboot,        __NR_swapon,        __NR_swapoff,     __NR_acct,
+    __NR_syslog,        __NR_quotactl,      __NR_quotactl_fd, __NR_settimeofday,
+    __NR_clock_settime, __NR_clock_adjtime, __NR_adjtimex,    __NR_sethostname,
+    __NR_setdomainname, __NR_vhangup,       __NR_nfsservctl,
+};
+
+/* ---- Refused or asked about ---------------------------------------------- */
+
+/* Calls that one argument decides. */
+static const struct {
+    uint16_t nr, arg;
+    uint16_t test; /* of the argument against k */
+    uint32_t k, yes, no;
+} by_argument[] = {
+    {__NR_clone, 0, BPF_JSET, NEW_NAMESPACES & ~0xffu, REFUSE(EPERM), ALLOW},
+    {__NR_unshare, 0, BPF_JSET, NEW_NAMESPACES, REFUSE(EPERM), ALLOW},
+    /* The mode of what the call makes. */
+    {__NR_mkdirat, 2, BPF_JSET, SET_ID, REFUSE(EPERM), ALLOW},
+    {__NR_mknodat, 2, BPF_JSET, SET_ID, REFUSE(EPERM), ALLOW},
+#ifdef __NR_creat
+    {__NR_creat, 1, BPF_JSET, SET_ID, REFUSE(EPERM), ALLOW},
+    {__NR_mkdir, 1, BPF_JSET, SET_ID, REFUSE(EPERM), ALLOW},
+    {__NR_mknod, 1, BPF_JSET, SET_ID, REFUSE(EPERM), ALLOW},
+#endif
+    /* The process: 0 is the caller; the supervisor judges another one. */
+    {__NR_prlimit64, 0, BPF_JEQ, 0, ALLOW, NOTIFY},
+    {__NR_sched_setaffinity, 0, BPF_JEQ, 0, ALLOW, NOTIFY},
+    {__NR_sched_setscheduler, 0, BPF_JEQ, 0, ALLOW, NOTIFY},
+    {__NR_sched_setparam, 0, BPF_JEQ, 0, ALLOW, NOTIFY},
+    {__NR_sched_setattr, 0, BPF_JEQ, 0, ALLOW, NOTIFY},
+};
+
+/* The first argument must be `kind`, a process, and the second the caller. */
 static const struct {
     uint16_t nr, kind;
 } of_kind[] = {
@@ -151,18 +145,8 @@ static const struct {
     {__NR_ioprio_set, 1 /* process */},
 };
 
-/* The mode of what the call makes. */
-static const struct {
-    uint16_t nr, arg;
-} of_mode[] = {
-    {__NR_mkdirat, 2}, {__NR_mknodat, 2},
-#ifdef __NR_creat
-    {__NR_creat, 1},   {__NR_mkdir, 1},   {__NR_mknod, 1},
-#endif
-};
-
-/* Kinds of ioctl that belong to file systems, and what is allowed of each:
- * reading, and clones, which need a descriptor for writing. 0 = nothing. */
+/* Kinds of ioctl that belong to file systems, and those allowed of each:
+ * reading, and clones, which need a descriptor for writing. 0: none. */
 static const struct {
     uint32_t kind, allowed;
 } file_controls[] = {
@@ -177,19 +161,18 @@ static const struct {
     {0xbc, 0},          /* bcachefs */
 };
 
-/* Calls on sockets that exist: a pair needs none of them. */
+/* Calls on existing sockets; a socketpair needs none of them. */
 static const uint16_t refused_without_network[] = {
     __NR_connect, __NR_bind, __NR_listen, __NR_accept, __NR_accept4,
 };
 
-/* A program has no need to change attributes; tools take the refusal for a
- * file system without them. */
+/* Programs take the refusal for a file system without attributes. */
 static const uint16_t attributes[] = {
     __NR_setxattr,    __NR_lsetxattr,    __NR_fsetxattr,
     __NR_removexattr, __NR_lremovexattr, __NR_fremovexattr,
 };
 
-/* Calls whose number alone decides, by number; neighbours are one. */
+/* Calls that the number alone decides, in order; neighbours are joined. */
 struct range {
     uint16_t first, last;
     uint32_t action;
@@ -199,8 +182,6 @@ struct ranges {
     struct range at[RANGES_MAX];
     size_t count;
 };
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 /* ---- Writing the program ------------------------------------------------- */
 
@@ -222,20 +203,14 @@ static void answer(struct program *p, uint32_t action)
     put(p, BPF_RET | BPF_K, action, 0, 0);
 }
 
-/* If the loaded word is k: that action, else on to what follows. */
+/* If the loaded word is k: that action, else continue. */
 static void when(struct program *p, uint32_t k, uint32_t action)
 {
     put(p, BPF_JMP | BPF_JEQ | BPF_K, k, 0, 1);
     answer(p, action);
 }
 
-static void when_any_of(struct program *p, uint32_t bits, uint32_t action)
-{
-    put(p, BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
-    answer(p, action);
-}
-
-/* What is written until call_end is for this call alone, and must answer. */
+/* The instructions up to call_end are for this call alone, and must answer. */
 static uint16_t call_begin(struct program *p, uint32_t nr)
 {
     put(p, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 0);
@@ -279,16 +254,15 @@ static void put_sockets(struct program *p, bool network)
     call_end(p, at);
 }
 
-static void put_namespaces(struct program *p)
+static void put_by_argument(struct program *p)
 {
-    static const uint16_t calls[] = {__NR_clone, __NR_unshare};
+    for (size_t i = 0; i < COUNT(by_argument); i++) {
+        uint16_t at = call_begin(p, by_argument[i].nr);
 
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        uint16_t at = call_begin(p, calls[i]);
-
-        load(p, LOW(0));
-        when_any_of(p, NEW_NAMESPACES & (i ? ~0u : ~0xffu), REFUSE(EPERM));
-        answer(p, ALLOW);
+        load(p, LOW(by_argument[i].arg));
+        put(p, BPF_JMP | by_argument[i].test | BPF_K, by_argument[i].k, 0, 1);
+        answer(p, by_argument[i].yes);
+        answer(p, by_argument[i].no);
         call_end(p, at);
     }
 }
@@ -326,8 +300,8 @@ static void put_controls(struct program *p, bool signals)
     answer(p, ALLOW);
     call_end(p, at);
 
-    /* A lease holds up everyone who opens the file, a notice tells who
-     * does; an owner gets signals that Landlock before 6 lets pass. */
+    /* A lease delays every process that opens the file, a notice reveals
+     * them; an owner gets signals that Landlock before ABI 6 lets pass. */
     at = call_begin(p, __NR_fcntl);
     load(p, LOW(1));
     when(p, F_SETLEASE, REFUSE(EACCES));
@@ -340,9 +314,9 @@ static void put_controls(struct program *p, bool signals)
     call_end(p, at);
 }
 
-/* The mode counts only where the call may make a file. Landlock before 3
- * asks for no right when a file that is opened for reading, or for nothing,
- * is emptied on the way. */
+/* A file that is setuid from its birth needs no chmod, which is guarded; the
+ * mode counts only if the call may make a file. Landlock before ABI 3 requires
+ * no right to truncate a file that is opened for reading, or for nothing. */
 static void put_open(struct program *p, uint16_t nr, size_t flags,
                      bool truncates)
 {
@@ -359,38 +333,14 @@ static void put_open(struct program *p, uint16_t nr, size_t flags,
         0);
     answer(p, ALLOW);
     load(p, LOW(flags + 1));
-    when_any_of(p, S_ISUID | S_ISGID, REFUSE(EPERM));
+    put(p, BPF_JMP | BPF_JSET | BPF_K, SET_ID, 0, 1);
+    answer(p, REFUSE(EPERM));
     answer(p, ALLOW);
     call_end(p, at);
 }
 
-/* A file that is setuid from its birth needs no chmod, which is guarded. */
-static void put_modes(struct program *p, bool truncates)
-{
-    put_open(p, __NR_openat, 2, truncates);
-#ifdef __NR_open
-    put_open(p, __NR_open, 1, truncates);
-#endif
-    for (size_t i = 0; i < COUNT(of_mode); i++) {
-        uint16_t at = call_begin(p, of_mode[i].nr);
-
-        load(p, LOW(of_mode[i].arg));
-        when_any_of(p, S_ISUID | S_ISGID, REFUSE(EPERM));
-        answer(p, ALLOW);
-        call_end(p, at);
-    }
-}
-
 static void put_own_only(struct program *p)
 {
-    for (size_t i = 0; i < COUNT(of_process); i++) {
-        uint16_t at = call_begin(p, of_process[i]);
-
-        load(p, LOW(0));
-        when(p, 0, ALLOW);
-        answer(p, NOTIFY);
-        call_end(p, at);
-    }
     for (size_t i = 0; i < COUNT(of_kind); i++) {
         uint16_t at = call_begin(p, of_kind[i].nr);
 
@@ -449,8 +399,8 @@ static void put_range(struct program *p, const struct range *r)
     answer(p, r->action);
 }
 
-/* A search tree: the kernel runs the program for each call number when it
- * is set, so a short way through it is what makes a start fast. */
+/* A search tree: when the filter is set the kernel runs it for each call
+ * number, so short paths through it make a start fast. */
 static void put_ranges(struct program *p, const struct range *r, size_t count)
 {
     size_t half = count / 2;
@@ -465,7 +415,7 @@ static void put_ranges(struct program *p, const struct range *r, size_t count)
     put(p, BPF_JMP | BPF_JGE | BPF_K, r[half].first, 0, 0);
     put_ranges(p, r, half);
     if (p->len - at - 1 > 255)
-        p->len = INSTRUCTIONS_MAX + 1; /* cannot be said: refused */
+        p->len = INSTRUCTIONS_MAX + 1; /* the jump is too far: refused */
     if (at < INSTRUCTIONS_MAX)
         p->code[at].jt = (uint8_t)(p->len - at - 1);
     put_ranges(p, r + half, count - half);
@@ -476,14 +426,18 @@ static bool fill_ranges(struct ranges *r, const struct job *j)
     uint16_t calls[NOTIFY_CALLS_MAX];
     size_t count = notify_calls(calls, j->landlock_abi < ABI_SIGNALS);
 
-    add_all(r, refused, COUNT(refused), REFUSE(EPERM));
+    add_all(r, of_processes, COUNT(of_processes), REFUSE(EPERM));
+    add_all(r, of_shared_memory, COUNT(of_shared_memory), REFUSE(EPERM));
+    add_all(r, of_kernel, COUNT(of_kernel), REFUSE(EPERM));
+    add_all(r, of_mounts, COUNT(of_mounts), REFUSE(EPERM));
+    add_all(r, of_machine, COUNT(of_machine), REFUSE(EPERM));
     add_all(r, attributes, COUNT(attributes), REFUSE(EOPNOTSUPP));
     add_all(r, calls, count, NOTIFY);
     if (!(j->spec->flags & SUPER_NETWORK))
         add_all(r, refused_without_network, COUNT(refused_without_network),
                 REFUSE(EACCES));
-    /* The flags and modes of these lie in memory, where they can change
-     * after a look; callers then take the older one. */
+    /* Their flags and modes are in memory, where they can change after the
+     * check; callers fall back to the older call. */
     range_add(r, __NR_clone3, REFUSE(ENOSYS));
     range_add(r, __NR_openat2, REFUSE(ENOSYS));
     if (j->landlock_abi < ABI_TRUNCATE)
@@ -528,10 +482,13 @@ void filter_apply(struct job *j, volatile struct super_failure *f)
 
     put_head(&p);
     put_sockets(&p, j->spec->flags & SUPER_NETWORK);
-    put_namespaces(&p);
+    put_by_argument(&p);
     put_controls(&p, j->landlock_abi < ABI_SIGNALS);
     put_own_only(&p);
-    put_modes(&p, j->landlock_abi < ABI_TRUNCATE);
+    put_open(&p, __NR_openat, 2, j->landlock_abi < ABI_TRUNCATE);
+#ifdef __NR_open
+    put_open(&p, __NR_open, 1, j->landlock_abi < ABI_TRUNCATE);
+#endif
     if (fill_ranges(&ranges, j))
         put_ranges(&p, ranges.at, ranges.count);
     else

@@ -2,26 +2,23 @@
  * git.c - what runs code when git next looks at a repository: its config and
  * its hooks, also those of submodules, worktrees and nested repositories.
  *
- * They are kept before the program starts, compared once the tree is gone,
- * and put back; what was made meanwhile is set aside under another name. Of
- * a large workspace only what is found in time is kept: of what is found
- * later only what was changed since the start is set aside. Every step is taken
- * beneath a folder that is held open and follows no link, for another
- * program may work there at the same time. Where the program gets mounts of
- * its own (mounts.c) most of it is read-only for it; the comparison is for
- * what no mount can hold, such as names that are not there yet.
+ * Their content is kept before the program starts, compared once the tree is
+ * gone, and put back; new files are set aside under another name. In a large
+ * workspace only files found in time are kept; of those found later, only files
+ * changed since the start are set aside. Every step is beneath a folder that is
+ * held open and follows no link, as another program may work there at the same
+ * time. With mounts of its own (mounts.c) the program finds most of them
+ * read-only; the comparison is for the rest, such as new names.
  */
 #include "super/git.h"
 
 #include <asm/statfs.h>
-#include <fcntl.h>
 #include <linux/openat2.h>
 
 enum {
     KEPT_MAX = 512,
     KEPT_BYTES = 1 << 20,
-    KEEP_US = 600,          /* of processor time to look before the start: a
-                               busy machine must not make it see less */
+    KEEP_US = 600,          /* of processor time to look before the start */
     KEEP_WALL_US = 100000,  /* ... and what a slow disk may add */
     CHECK_WALL_US = 200000, /* to look after the end */
     CLOCK_SLACK_NS = 1000000,
@@ -126,8 +123,7 @@ long git_read(long dir, const char *name, struct statx *st)
         return sys4(__NR_readlinkat, dir, name, git_bytes, GIT_FILE_BYTES);
     if ((st->stx_mode & S_IFMT) != S_IFREG)
         return -EISDIR;
-    fd = sys4(__NR_openat, dir, name,
-              O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+    fd = sys_open(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return fd;
     while (len <= GIT_FILE_BYTES) {
@@ -137,7 +133,7 @@ long git_read(long dir, const char *name, struct statx *st)
             break;
         len += r;
     }
-    sys1(__NR_close, fd);
+    sys_close(fd);
     return r < 0 ? r : len > GIT_FILE_BYTES ? -EFBIG : len;
 }
 
@@ -183,7 +179,7 @@ static void say(const struct path *p, enum super_git deed)
         tell(p->rel, deed);
 }
 
-/* The program may have taken the right to write there from its user. */
+/* The program may have removed the user's right to write. */
 static void make_writable(long dir)
 {
     char link[PROC_PATH_MAX];
@@ -195,8 +191,8 @@ static void make_writable(long dir)
         sys3(__NR_fchmodat, AT_FDCWD, link, (st.stx_mode & 07777) | S_IRWXU);
 }
 
-/* Under a name that git does not look for; if the program has put something
- * there, under one that it could not know. */
+/* Renames it to a name that git ignores, or, if that is taken, to one that the
+ * program could not know. */
 static bool set_aside(long dir, const char *name)
 {
     static const char end[] = ".refused";
@@ -239,8 +235,7 @@ static bool put_back(long dir, const char *name, const struct kept *k)
             r = sys2(__NR_fchmod, fd, mode);
         }
         r = fd < 0 ? fd : r;
-        if (fd >= 0)
-            sys1(__NR_close, fd);
+        sys_close(fd);
     }
     if (r >= 0)
         r = sys5(__NR_renameat2, dir, temp, dir, name, 0);
@@ -295,7 +290,7 @@ bool git_guard(struct path *p, const char *name)
             git.all_is_kept = false; /* too long, or not to be read */
         else if (git.checks && st.stx_mode)
             check_file(p, dir, len, &st);
-        sys1(__NR_close, dir);
+        sys_close(dir);
     }
     path_pop(p, was);
     return (st.stx_mode & S_IFMT) == S_IFREG;
@@ -312,7 +307,7 @@ static bool links_tell(long fd)
 
     if (sys2(__NR_fstatfs, fd, &fs) < 0)
         return false;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    for (size_t i = 0; i < COUNT(types); i++)
         if ((uint32_t)fs.f_type == types[i])
             return true;
     return false; /* others count otherwise, or not at all */
@@ -327,8 +322,7 @@ static void add_root(const char *name)
 {
     struct git_root *r = &git.roots[git.roots_count];
     struct statx st = {0};
-    long fd =
-        sys4(__NR_openat, AT_FDCWD, name, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    long fd = sys_open(AT_FDCWD, name, O_PATH | O_DIRECTORY);
 
     if (fd < 0)
         return; /* a file, or absent */
@@ -352,8 +346,7 @@ void git_keep(const struct job *j)
     git_find(KEEP_US, KEEP_WALL_US);
 }
 
-/* The folder of a file, also one of hooks that is no more while its
- * repository is. */
+/* The folder of a file; makes a missing folder of hooks again. */
 static long open_parent_again(struct path *p)
 {
     long dir = git_open_parent(p), above;
@@ -364,7 +357,7 @@ static long open_parent_again(struct path *p)
     path_pop(p, at - 1);
     if (text_is(path_last(p), "hooks") && (above = git_open_parent(p)) >= 0) {
         sys3(__NR_mkdirat, above, "hooks", 0755);
-        sys1(__NR_close, above);
+        sys_close(above);
     }
     p->rel[at - 1] = '/';
     p->len = len;
@@ -392,6 +385,6 @@ void git_check(git_tell *fn)
             continue; /* its folder is gone: no repository is left */
         len = git_read(dir, path_last(&p), &st);
         check_file(&p, dir, len, &st);
-        sys1(__NR_close, dir);
+        sys_close(dir);
     }
 }

@@ -1,15 +1,13 @@
 /*
- * git_find.c - the repositories of a workspace: folders named .git, what files
- * and links of that name lead to, submodules and worktrees.
+ * git_find.c - the repositories of a workspace: folders named .git, the targets
+ * of files and links of that name, submodules and worktrees.
  */
-#include <fcntl.h>
-
 #include "super/git.h"
 
 enum {
     QUEUE_BYTES = 256 << 10, /* paths of folders still to be looked at */
     MODULES_DEEP = 8,
-    LOOKS_PER_CLOCK = 16, /* asking for the time takes as long as a look */
+    LOOKS_PER_CLOCK = 16, /* reading the clock costs as much as a look */
     NAME_BYTES = 256,
 };
 
@@ -26,25 +24,17 @@ enum { TYPE_DIR = 4, TYPE_UNKNOWN = 0 }; /* DT_DIR, DT_UNKNOWN */
 typedef void on_entry(struct path *p, long dir, const struct sys_entry *e,
                       int deep);
 
-/* False if there is no such folder. on may change the folder: what is renamed
- * in it is seen again at worst. */
+/* False: no such folder. `on` may rename entries, and see one again. */
 static bool each(struct path *p, on_entry *on, int deep)
 {
-    char entries[8192] __attribute__((aligned(8)));
-    long fd = git_open(p->root, p->rel, O_RDONLY | O_DIRECTORY), n;
+    struct sys_list list;
+    long fd = git_open(p->root, p->rel, O_RDONLY | O_DIRECTORY);
 
-    if (fd < 0)
-        return false;
-    while ((n = sys3(__NR_getdents64, fd, entries, sizeof entries)) > 0)
-        for (long at = 0; at < n;) {
-            struct sys_entry *e = (void *)(entries + at);
-
-            at += e->len;
-            if (!text_is(e->name, ".") && !text_is(e->name, ".."))
-                on(p, fd, e, deep);
-        }
-    sys1(__NR_close, fd);
-    return true;
+    sys_list(&list, fd);
+    for (const struct sys_entry *e; (e = sys_next(&list));)
+        on(p, fd, e, deep);
+    sys_close(fd);
+    return fd >= 0;
 }
 
 static void on_hook(struct path *p, long dir, const struct sys_entry *e,
@@ -56,7 +46,7 @@ static void on_hook(struct path *p, long dir, const struct sys_entry *e,
         git_guard(p, e->name);
 }
 
-/* Before the start: it is to be mounted over itself for the program. */
+/* Before the start: notes a path to be mounted over itself. */
 static void hold(const struct path *p, enum mount_kind kind)
 {
     if (!git.checks)
@@ -80,7 +70,7 @@ static void guard_folder(struct path *p)
                                         "commondir", "hooks"};
     size_t was;
 
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    for (size_t i = 0; i < COUNT(files); i++)
         guard_file(p, files[i]); /* hooks: a link is one, too */
     if (!path_push(p, "hooks", &was))
         return;
@@ -97,7 +87,7 @@ static bool late(void)
     return is_late;
 }
 
-/* What is not looked at before the start may be there, and not be new. */
+/* A file that was not looked at before the start may not be new. */
 static void leave_out(void)
 {
     git.all_is_kept = git.all_is_kept && git.checks;
@@ -128,15 +118,15 @@ static void guard_repository(struct path *p)
     size_t was;
 
     guard_folder(p);
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+    for (size_t i = 0; i < COUNT(more); i++)
         if (path_push(p, more[i], &was)) {
             each(p, on_module, 0);
             path_pop(p, was);
         }
 }
 
-/* `gitdir: PATH` of a file, or where a link leads, if that is beneath the
- * folder p is in; what lies elsewhere cannot be written. */
+/* `gitdir: PATH` of a file, or the target of a link, if that is beneath the
+ * folder of p; the program cannot write elsewhere. */
 static void guard_target(struct path *p, const char *text, size_t len)
 {
     static struct path target;
@@ -152,7 +142,7 @@ static void guard_target(struct path *p, const char *text, size_t len)
         return;
     else
         for (size_t i = 0; i < p->len && text_starts(text, "../"); i++)
-            text += 3; /* beneath: the rest is all that counts */
+            text += 3; /* the rest is relative to the root */
     if (path_push(&target, text, &was))
         guard_repository(&target);
 }
@@ -170,8 +160,7 @@ static void on_git(struct path *p)
         return;
     dir = git_open_parent(p);
     len = dir < 0 ? dir : git_read(dir, ".git", &st);
-    if (dir >= 0)
-        sys1(__NR_close, dir);
+    sys_close(dir);
     if (len < 0 && (st.stx_mode & S_IFMT) == S_IFDIR) {
         hold(p, MOUNT_PINNED);
         guard_repository(p);
@@ -196,8 +185,8 @@ static void on_git(struct path *p)
 static size_t queue_end; /* of the paths that wait; each has its NUL */
 static bool has_git;
 
-/* Most folders have none in them, and need no list to be read: one call, or
- * two, instead of five. What the program made there has changed the folder. */
+/* Most folders contain no other folder: one call or two tell, instead of five
+ * to list it. A new entry would have changed the folder. */
 static bool has_none(const struct git_root *r, long dir, const char *name)
 {
     static const char git_name[] = "/.git";
@@ -250,8 +239,7 @@ static void on_any(struct path *p, long dir, const struct sys_entry *e,
     path_pop(p, was);
 }
 
-/* Near folders first, as long as there is time; first of all the repository
- * that the workspace itself is. */
+/* Near folders first, while there is time; the workspace itself always. */
 static void walk(int root)
 {
     static struct path p;

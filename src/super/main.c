@@ -7,7 +7,6 @@
  * It is the subreaper: a process that loses its parent becomes its child, so
  * that ECHILD from wait means that no process is left.
  */
-#include <fcntl.h>
 #include <linux/prctl.h>
 #include <linux/signal.h>
 #include <linux/time.h>
@@ -30,12 +29,15 @@ struct watch {
     struct bounds bounds;
 };
 
+static void send(const void *bytes, size_t len)
+{
+    sys6(__NR_sendto, SUPER_CONTROL_FD, SYS_ARG(bytes), (long)len,
+         0x4000 /* MSG_NOSIGNAL */, 0, 0);
+}
+
 static void report(uint32_t kind, int a, int b)
 {
-    struct super_report r = {kind, a, b};
-
-    sys6(__NR_sendto, SUPER_CONTROL_FD, SYS_ARG(&r), sizeof r,
-         0x4000 /* MSG_NOSIGNAL */, 0, 0);
+    send(&(struct super_report){kind, a, b}, sizeof(struct super_report));
 }
 
 static void tell_git(const char *rel, enum super_git what)
@@ -49,12 +51,10 @@ static void tell_git(const char *rel, enum super_git what)
     if (len > sizeof m.rel)
         len = sizeof m.rel;
     __builtin_memcpy(m.rel, rel, len);
-    sys6(__NR_sendto, SUPER_CONTROL_FD, SYS_ARG(&m), (long)(sizeof m.r + len),
-         0x4000 /* MSG_NOSIGNAL */, 0, 0);
+    send(&m, sizeof m.r + len);
 }
 
-/* It must get its turn among hundreds that fork without end; others than root
- * may not have this. */
+/* To run at all beside a fork bomb; only root may have this. */
 static void take_precedence(void)
 {
     int priority = 1;
@@ -90,10 +90,10 @@ static void begin_term(struct watch *w, enum super_why why)
     if (!w->job.child_ended) /* so that the end of the grace is seen in time */
         sys3(__NR_setpriority, 1 /* PRIO_PGRP */, w->job.child, 19);
     tree_signal(&w->job, SIGTERM, w->due_ms);
-    tree_signal(&w->job, SIGCONT, w->due_ms); /* a stopped one is deaf */
+    tree_signal(&w->job, SIGCONT, w->due_ms); /* wakes stopped processes */
 }
 
-/* Also in the grace: one that only forks does not mind SIGTERM. */
+/* Also in the grace: a fork bomb ignores SIGTERM. */
 static void look_at_bounds(struct watch *w)
 {
     enum super_why why = bounds_look(&w->bounds, &w->job, w->due_ms);
@@ -183,31 +183,26 @@ static void watch(struct watch *w)
 
 /* ---- The beginning ------------------------------------------------------- */
 
-static int get_ready(struct watch *w, int host_pid)
+static long get_ready(struct watch *w, int host_pid)
 {
     sys_signals all = ~(sys_signals)0, child = 1ull << (SIGCHLD - 1);
-    long r;
+    /* Without it the end of the program would not be seen. */
+    long r = sys4(__NR_rt_sigprocmask, SIG_BLOCK, &all, NULL, sizeof all);
 
-    r = sys4(__NR_rt_sigprocmask, SIG_BLOCK, &all, NULL, sizeof all);
-    if (r < 0)
-        return (int)r; /* the end of the program would not be seen */
-    r = sys5(__NR_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    if (r < 0)
-        return (int)r;
-    r = sys4(__NR_signalfd4, -1, &child, sizeof child, O_CLOEXEC);
-    if (r < 0)
-        return (int)r;
+    if (r >= 0)
+        r = sys5(__NR_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    if (r >= 0)
+        r = sys4(__NR_signalfd4, -1, &child, sizeof child, O_CLOEXEC);
     w->signal_fd = (int)r;
-    r = sys2(__NR_pidfd_open, host_pid, 0);
-    if (r < 0)
-        return (int)r;
+    if (r >= 0)
+        r = sys2(__NR_pidfd_open, host_pid, 0);
     w->host_fd = (int)r;
-    /* It may have died before, and another have its number. */
-    return sys0(__NR_getppid) == host_pid ? 0 : -ESRCH;
+    /* The host may have died, and another process have its number. */
+    return r < 0 || sys0(__NR_getppid) == host_pid ? r : -ESRCH;
 }
 
 /* The lists point into the mapped file, their arrays follow it. */
-static int unpack(struct job *j)
+static long unpack(struct job *j)
 {
     struct super_spec head;
     size_t pointers = SUPER_LISTS + 1; /* the ends, and TMPDIR */
@@ -223,7 +218,7 @@ static int unpack(struct job *j)
     r = sys6(__NR_mmap, 0, (long)(head.size + 8 + pointers * sizeof *slot), 3,
              0x22 /* MAP_PRIVATE | MAP_ANONYMOUS */, -1, 0);
     if (r < 0 && r > -4096)
-        return (int)r;
+        return r;
     at = (char *)r;
     for (size_t got = 0; got < head.size; got += (size_t)r) {
         r = sys4(__NR_pread64, SUPER_SPEC_FD, at + got, head.size - got, got);
@@ -254,21 +249,14 @@ static int begin(struct watch *w, volatile struct super_failure *f)
     sys3(__NR_close_range, SUPER_SPEC_FD + 1, ~0u, 0);
     sys3(__NR_fcntl, SUPER_CONTROL_FD, F_SETFD, FD_CLOEXEC);
     sys3(__NR_fcntl, SUPER_SPEC_FD, F_SETFD, FD_CLOEXEC);
-    f->step = SUPER_STEP_SPEC;
-    f->error = -unpack(&w->job);
-    if (f->error)
+    if (stops(f, SUPER_STEP_SPEC, unpack(&w->job)))
         return -1;
-    sys1(__NR_close, SUPER_SPEC_FD);
-    f->step = SUPER_STEP_READY;
-    f->error = -get_ready(w, w->job.spec->host_pid);
-    if (f->error)
+    sys_close(SUPER_SPEC_FD);
+    if (stops(f, SUPER_STEP_READY, get_ready(w, w->job.spec->host_pid)))
         return -1;
-    if (w->job.spec->flags & SUPER_SANDBOX) {
-        f->step = SUPER_STEP_TMP;
-        f->error = -tmp_make(&w->job);
-        if (f->error)
-            return -1;
-    }
+    if (w->job.spec->flags & SUPER_SANDBOX &&
+        stops(f, SUPER_STEP_TMP, tmp_make(&w->job)))
+        return -1;
     if (w->job.spec->flags & SUPER_GIT)
         git_keep(&w->job);
     w->job.child = start_child(&w->job, f);
@@ -288,7 +276,7 @@ void super_main(void)
         mounts_tell(&w.job, tell_git);
         shmem_begin();
         for (int fd = 0; fd <= 2; fd++)
-            sys1(__NR_close, fd);
+            sys_close(fd);
         sys5(__NR_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
         take_precedence();
         watch(&w);
@@ -296,7 +284,7 @@ void super_main(void)
             git_check(tell_git);
         report(SUPER_GONE, w.job.status, w.why);
     }
-    sys1(__NR_close, SUPER_CONTROL_FD);
+    sys_close(SUPER_CONTROL_FD);
     cgroup_remove(&w.job);
     tmp_remove(&w.job);
     leave(0);

@@ -1,17 +1,15 @@
 /*
- * mounts.c - a mount namespace of the program's own, in which paths that it
- * must not change are read-only, and those that it must not read are empty.
+ * mounts.c - a mount namespace for the program, in which paths that it must not
+ * change are read-only, and paths that it must not read are empty.
  *
- * Root may make one; others need a user namespace around it, in which they
- * keep their number. Where neither is available (containers, systems that do
- * not allow it) the program starts without: then what it changed is put back
- * after its end (git.c).
+ * Root may make one; others need a user namespace around it, which maps their
+ * own id. Where neither is allowed, as in containers, the program starts
+ * without, and git.c puts back what it changed.
  *
- * The child makes the mounts before Landlock and the filter, which forbid any
- * later change of them. Paths are opened again in the new namespace, beneath
- * their folder and without following links.
+ * The child mounts before Landlock and the filter, which forbid later changes.
+ * Paths are opened again in the new namespace, beneath their folder and without
+ * following links.
  */
-#include <fcntl.h>
 #include <linux/mount.h>
 #include <linux/openat2.h>
 #include <linux/sched.h>
@@ -70,7 +68,7 @@ void mounts_tell(const struct job *j, git_tell *tell)
 
 /* ---- In the child -------------------------------------------------------- */
 
-/* The user's own number keeps its meaning inside; all others have none. */
+/* Maps only the user's own id, to itself. */
 static long map(const char *path, uint32_t id)
 {
     char line[64];
@@ -79,7 +77,7 @@ static long map(const char *path, uint32_t id)
     line[len++] = ' ';
     len += put_number(line + len, id);
     __builtin_memcpy(line + len, " 1", sizeof " 1");
-    return write_file(AT_FDCWD, path, line);
+    return sys_write_text(AT_FDCWD, path, line);
 }
 
 static long map_self(const struct job *j)
@@ -87,7 +85,7 @@ static long map_self(const struct job *j)
     long r = map("/proc/self/uid_map", j->uid);
 
     if (r >= 0)
-        r = write_file(AT_FDCWD, "/proc/self/setgroups", "deny");
+        r = sys_write_text(AT_FDCWD, "/proc/self/setgroups", "deny");
     return r < 0 ? r : map("/proc/self/gid_map", j->gid);
 }
 
@@ -117,18 +115,17 @@ static void cover(long at, enum mount_kind kind)
     if (kind == MOUNT_PINNED ||
         set(tree, "", AT_EMPTY_PATH | RECURSIVE, MOUNT_ATTR_RDONLY, 0) >= 0)
         put(tree, at);
-    sys1(__NR_close, tree);
+    sys_close(tree);
 }
 
-/* An empty file or folder that must not be opened is mounted over it, and has
- * no name of its own any more. Root in the sandbox finds it empty, others are
- * refused. */
+/* Mounts an empty file or folder without rights over it, and unlinks that.
+ * Root in the sandbox finds it empty, others are refused. */
 static bool hide(const struct job *j, const char *path)
 {
     static const char name[] = "/hidden";
     static char empty[TMP_PATH_MAX + sizeof name];
     size_t len = text_len(j->tmp_path);
-    long at = sys4(__NR_openat, AT_FDCWD, path, O_PATH | O_CLOEXEC, 0), tree;
+    long at = sys_open(AT_FDCWD, path, O_PATH), tree;
     struct statx st = {0};
     bool done, folder;
 
@@ -147,10 +144,9 @@ static bool hide(const struct job *j, const char *path)
     done = tree >= 0 &&
            set(tree, "", AT_EMPTY_PATH, MOUNT_ATTR_RDONLY, 0) >= 0 &&
            put(tree, at) >= 0;
-    sys3(__NR_unlinkat, AT_FDCWD, empty, folder ? REMOVE_DIR : 0);
-    if (tree >= 0)
-        sys1(__NR_close, tree);
-    sys1(__NR_close, at);
+    sys3(__NR_unlinkat, AT_FDCWD, empty, folder ? AT_REMOVEDIR : 0);
+    sys_close(tree);
+    sys_close(at);
     return done;
 }
 
@@ -169,19 +165,16 @@ int mounts_make(const struct job *j)
         hidden[i] = hide(j, j->lists[SUPER_HIDE][i]);
     for (size_t i = 0; r >= 0 && i < mounts_count; i++) {
         if (mounts[i].root != opened) {
-            if (root >= 0)
-                sys1(__NR_close, root);
+            sys_close(root);
             opened = mounts[i].root;
-            root = sys4(__NR_openat, AT_FDCWD, opened,
-                        O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+            root = sys_open(AT_FDCWD, opened, O_PATH | O_DIRECTORY);
         }
         at = sys4(__NR_openat2, root, mounts[i].rel, &how, sizeof how);
         if (at >= 0) {
             cover(at, mounts[i].kind);
-            sys1(__NR_close, at);
+            sys_close(at);
         }
     }
-    if (root >= 0)
-        sys1(__NR_close, root);
+    sys_close(root);
     return r < 0 ? (int)r : 0;
 }

@@ -1,16 +1,15 @@
 /*
  * notify.c - calls that the filter leaves to the supervisor to decide.
  *
- * Landlock has no say in who owns a file, its mode and its times, so these
- * are done here, for the tool, on an object that was opened first and lies
- * beneath what it may write: what the path means later does not matter. The
- * same holds for what it watches (inotify): elsewhere that would tell names
- * that it cannot read, and when others work. For calls that are about another
- * process (on kernels where Landlock does not keep signals inside, these too)
- * it looks whether that one is of the tree; the kernel then continues them, for
- * their arguments are numbers that no thread can change meanwhile.
+ * Landlock does not cover the owner, mode and times of a file. So the
+ * supervisor changes them for the tool, on an object that it opened first and
+ * that lies beneath what the tool may write: what the path means later does not
+ * matter. The same holds for watches (inotify), which elsewhere would reveal
+ * names that the tool cannot read, and the activity of others. Calls about
+ * another process (and signals, where Landlock does not scope them) are allowed
+ * if that process is in the tree; the kernel then continues them, as their
+ * arguments are numbers that no thread can change meanwhile.
  */
-#include <fcntl.h>
 #include <linux/ioctl.h>
 #include <linux/seccomp.h>
 #include <linux/signal.h>
@@ -32,7 +31,7 @@ union reply {
     char room[MESSAGE_MAX];
 };
 
-/* SIGNAL only where Landlock does not; OTHER when it is not the caller. */
+/* SIGNAL only where Landlock does not scope it; OTHER: not the caller. */
 enum deed {
     CHMOD,
     CHOWN,
@@ -132,10 +131,10 @@ static long open_fd_of(uint32_t pid, int fd)
         proc_path(path, pid, "fd/", fd);
     if (fd != AT_FDCWD && fd < 0)
         return -EBADF;
-    return sys4(__NR_openat, AT_FDCWD, path, O_PATH | O_CLOEXEC, 0);
+    return sys_open(AT_FDCWD, path, O_PATH);
 }
 
-/* libc writes a descriptor so when it has no better call. */
+/* libc writes a descriptor in this form when it has no better call. */
 static bool own_fd(const char *path, int *fd)
 {
     static const char prefix[] = "/proc/self/fd/";
@@ -173,13 +172,12 @@ static long open_object(const union note *note, const struct rule *r)
     base = path[0] == '/' ? AT_FDCWD : open_fd_of(note->in.pid, dir);
     if (base < 0 && base != AT_FDCWD)
         return base;
-    fd = O_PATH | O_CLOEXEC;
+    fd = O_PATH;
     if (r->nofollow || flags & AT_SYMLINK_NOFOLLOW ||
         (r->deed == WATCH && args[r->what] & WATCH_NO_FOLLOW))
         fd |= O_NOFOLLOW;
-    object = sys4(__NR_openat, base, path, fd, 0);
-    if (base != AT_FDCWD)
-        sys1(__NR_close, base);
+    object = sys_open(base, path, fd);
+    sys_close(base); /* AT_FDCWD is below 0 */
     return object;
 }
 
@@ -271,11 +269,11 @@ static long watch(const union note *note, const char *link)
     if (pid_fd < 0)
         return -EACCES;
     fd = sys3(__NR_pidfd_getfd, pid_fd, (int)args[0], 0);
-    sys1(__NR_close, pid_fd);
+    sys_close(pid_fd);
     if (fd < 0)
         return fd;
     r = sys3(__NR_inotify_add_watch, fd, link, mask);
-    sys1(__NR_close, fd);
+    sys_close(fd);
     return r;
 }
 
@@ -289,7 +287,7 @@ static long change(const struct job *j, const union note *note,
     if (object < 0)
         return object;
     proc_fd_path(link, (int)object);
-    /* Only now is it sure that the caller was still itself. */
+    /* Only now is it certain that the caller was still alive. */
     if (sys3(__NR_ioctl, j->listener, SECCOMP_IOCTL_NOTIF_ID_VALID,
              &note->in.id) < 0 ||
         !may_change(j, (int)object))
@@ -303,7 +301,7 @@ static long change(const struct job *j, const union note *note,
                       args[r->what + 1], AT_EMPTY_PATH);
     else
         result = set_times(note, r, link);
-    sys1(__NR_close, object);
+    sys_close(object);
     return result;
 }
 
@@ -319,8 +317,8 @@ static long may_signal(struct job *j, const union note *note)
     return pid == -1 || !tree_has_group(j, -pid) ? -EPERM : 0;
 }
 
-/* A new group escapes a signal to the old one. So the latest are known, and
- * once the tree is being killed who asks for one is killed instead. */
+/* A new group escapes a signal to the old one. So the latest groups are
+ * recorded, and while the tree is being killed the caller is killed instead. */
 static bool may_group(struct job *j, const union note *note)
 {
     const uint64_t *args = (const uint64_t *)note->in.data.args;
@@ -342,7 +340,7 @@ size_t notify_calls(uint16_t out[NOTIFY_CALLS_MAX], bool signals)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+    for (size_t i = 0; i < COUNT(rules); i++)
         if (rules[i].deed != OTHER && (rules[i].deed != SIGNAL || signals))
             out[n++] = rules[i].nr;
     return n;
@@ -357,11 +355,11 @@ void notify_answer(struct job *j)
 
     note = (union note){0};
     if (sys3(__NR_ioctl, j->listener, SECCOMP_IOCTL_NOTIF_RECV, &note) < 0)
-        return; /* who asked has died */
-    while (r < rules + sizeof rules / sizeof *rules && r->nr != note.in.data.nr)
+        return; /* the caller has died */
+    while (r < rules + COUNT(rules) && r->nr != note.in.data.nr)
         r++;
     reply = (union reply){.out = {.id = note.in.id}};
-    if (r == rules + sizeof rules / sizeof *rules)
+    if (r == rules + COUNT(rules))
         result = -ENOSYS;
     else if (r->deed == GROUP)
         result = may_group(j, &note) ? 0 : -EPERM;

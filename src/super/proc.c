@@ -1,8 +1,6 @@
 /*
  * proc.c - reading /proc.
  */
-#include <fcntl.h>
-
 #include "super/super.h"
 
 size_t put_number(char *out, uint64_t n)
@@ -53,30 +51,12 @@ void proc_path(char out[PROC_PATH_MAX], uint32_t pid, const char *what,
         put_number(out, (uint64_t)n);
 }
 
-size_t proc_read_at(int dir, const char *name, char *out, size_t size)
-{
-    long fd = sys4(__NR_openat, dir, name, O_RDONLY | O_CLOEXEC, 0), n = 0;
-
-    if (fd >= 0) {
-        n = sys3(__NR_read, fd, out, size - 1);
-        sys1(__NR_close, fd);
-    }
-    n = n > 0 ? n : 0;
-    out[n] = 0;
-    return (size_t)n;
-}
-
-size_t proc_read(const char *path, char *out, size_t size)
-{
-    return proc_read_at(AT_FDCWD, path, out, size);
-}
-
 size_t proc_read_of(uint32_t pid, const char *what, char *out, size_t size)
 {
     char path[PROC_PATH_MAX];
 
     proc_path(path, pid, what, -1);
-    return proc_read(path, out, size);
+    return sys_read_text(AT_FDCWD, path, out, size);
 }
 
 void proc_fd_path(char out[PROC_PATH_MAX], int fd)
@@ -89,34 +69,18 @@ void proc_fd_path(char out[PROC_PATH_MAX], int fd)
 
 long open_folder(long at, const char *name)
 {
-    return sys4(__NR_openat, at, name,
-                O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-}
-
-long write_file(long dir, const char *name, const char *text)
-{
-    long fd = sys4(__NR_openat, dir, name, O_WRONLY | O_CLOEXEC, 0), r;
-
-    if (fd < 0)
-        return fd;
-    r = sys3(__NR_write, fd, text, text_len(text));
-    sys1(__NR_close, fd);
-    return r;
+    return sys_open(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 }
 
 uint64_t proc_field(const char *text, const char *name)
 {
     for (const char *p = text; *p; p++) {
-        if (text_starts(p, name)) {
+        if ((p == text || p[-1] == '\n') && text_starts(p, name)) {
             p += text_len(name);
             while (*p == ' ' || *p == '\t')
                 p++;
             return take_number(&p);
         }
-        while (*p && *p != '\n')
-            p++;
-        if (!*p)
-            break;
     }
     return 0;
 }

@@ -1,26 +1,19 @@
 /*
  * shmem.c - the pages of files in memory that the tree has made, mapped or
- * not: memfds and other files without a name, and its private folder where
- * that lies in a tmpfs. A file that has a name elsewhere may be another's.
+ * not: memfds and other files without a name, and its private folder if that
+ * is in a tmpfs. A file that has a name elsewhere may not be the tree's.
  */
-#include <fcntl.h>
 #include <linux/stat.h>
 
 #include "super/super.h"
 
 enum {
     TMPFS_MAGIC = 0x01021994,
-    EMPTY_PATH = 0x1000, /* AT_EMPTY_PATH */
     /* Descriptors and names, in one count: 10 ms. */
     LOOKED_AT_MAX = 8192,
-    FILES_MAX = 512,      /* large ones */
-    BLOCKS_MIN = 256,     /* of 512 bytes; fewer are not worth the look */
-    DEPTH_MAX = 32,       /* of folders in the private one */
-    ENTRIES_BYTES = 2048, /* on the stack, at each depth */
-    REGULAR = 0100000,    /* of the mode */
-    FOLDER = 0040000,
-    KIND = 0170000,
-    HOW = 0x4000 | 0x100, /* AT_STATX_DONT_SYNC, AT_SYMLINK_NOFOLLOW */
+    FILES_MAX = 512,  /* large ones */
+    BLOCKS_MIN = 256, /* of 512 bytes; fewer are not worth the look */
+    DEPTH_MAX = 32,   /* of folders in the private one */
 };
 
 static struct {
@@ -56,11 +49,10 @@ static bool is_new(const struct statx *st)
     return true;
 }
 
-/* To follow is right for descriptors in /proc: the link is the file. */
-static bool look_at(long dir, const char *name, bool follow, struct statx *st)
+static bool look_at(long dir, const char *name, int flags, struct statx *st)
 {
     return found.looked_at++ < LOOKED_AT_MAX &&
-           sys5(__NR_statx, dir, name, follow ? HOW & ~0x100 : HOW,
+           sys5(__NR_statx, dir, name, AT_STATX_DONT_SYNC | flags,
                 STATX_BASIC_STATS, st) >= 0;
 }
 
@@ -69,15 +61,14 @@ static void count_descriptor(long dir, const char *name)
     struct statx st;
     long fd;
 
-    if (!look_at(dir, name, true, &st) || (st.stx_mode & KIND) != REGULAR ||
+    /* A link in /proc/PID/fd is the file itself: follow it. */
+    if (!look_at(dir, name, 0, &st) || (st.stx_mode & S_IFMT) != S_IFREG ||
         st.stx_nlink || st.stx_blocks < BLOCKS_MIN)
         return;
-    fd = sys4(__NR_openat, dir, name, O_PATH | O_CLOEXEC, 0);
-    if (fd < 0)
-        return;
-    if (on_tmpfs(fd) && is_new(&st))
+    fd = sys_open(dir, name, O_PATH);
+    if (fd >= 0 && on_tmpfs(fd) && is_new(&st))
         found.blocks += st.stx_blocks;
-    sys1(__NR_close, fd);
+    sys_close(fd);
 }
 
 static void count_folder(long dir, int depth);
@@ -87,42 +78,33 @@ static void count_named(long dir, const char *name, int depth)
 {
     struct statx st;
 
-    if (!look_at(dir, name, false, &st))
+    if (!look_at(dir, name, AT_SYMLINK_NOFOLLOW, &st))
         return;
-    if ((st.stx_mode & KIND) == REGULAR && (st.stx_nlink == 1 || is_new(&st)))
+    if ((st.stx_mode & S_IFMT) == S_IFREG && (st.stx_nlink == 1 || is_new(&st)))
         found.blocks += st.stx_blocks;
-    else if ((st.stx_mode & KIND) == FOLDER && depth < DEPTH_MAX)
+    else if ((st.stx_mode & S_IFMT) == S_IFDIR && depth < DEPTH_MAX)
         count_folder(open_folder(dir, name), depth + 1);
 }
 
-/* Takes the descriptor. depth < 0: of descriptors in /proc. */
+/* Takes the descriptor. depth < 0: it is a folder of descriptors in /proc. */
 static void count_folder(long dir, int depth)
 {
-    char room[ENTRIES_BYTES] __attribute__((aligned(8)));
-    long n;
+    struct sys_list list;
 
-    if (dir < 0)
-        return;
-    while ((n = sys3(__NR_getdents64, dir, room, sizeof room)) > 0)
-        for (long at = 0; at < n;) {
-            struct sys_entry *e = (void *)(room + at);
-
-            at += e->len;
-            if (text_is(e->name, ".") || text_is(e->name, ".."))
-                continue;
-            if (depth < 0)
-                count_descriptor(dir, e->name);
-            else
-                count_named(dir, e->name, depth);
-        }
-    sys1(__NR_close, dir);
+    sys_list(&list, dir);
+    for (const struct sys_entry *e; (e = sys_next(&list));)
+        if (depth < 0)
+            count_descriptor(dir, e->name);
+        else
+            count_named(dir, e->name, depth);
+    sys_close(dir);
 }
 
 void shmem_begin(void)
 {
     struct statx st;
 
-    if (!sys5(__NR_statx, 0, "", EMPTY_PATH, STATX_BASIC_STATS, &st))
+    if (!sys5(__NR_statx, 0, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &st))
         input_key = key_of(&st);
 }
 
@@ -143,8 +125,8 @@ uint64_t shmem_of_files(const struct job *j)
         tmp = open_folder(AT_FDCWD, j->tmp_path);
         if (tmp >= 0 && on_tmpfs(tmp))
             count_folder(tmp, 0);
-        else if (tmp >= 0)
-            sys1(__NR_close, tmp);
+        else
+            sys_close(tmp);
     }
     return found.blocks * 512;
 }

@@ -1,12 +1,10 @@
 /*
- * spec.h - what the library and the supervisor say to each other.
+ * spec.h - the protocol between the library and the supervisor.
  *
- * The spec comes in a file without a name (SUPER_SPEC_FD): the head below,
- * then strings, each with its NUL: cwd, the lists in the order of the counts,
- * and in the sandbox the folder in which the supervisor makes a private one,
- * which it removes once the tree is gone. The control socket
- * carries one byte for a stop (enum super_order), and reports back; its end
- * means that the host is gone.
+ * The spec is an anonymous file (SUPER_SPEC_FD): the head below, then strings,
+ * each with its NUL: cwd, the lists in the order of the counts, and in the
+ * sandbox the parent of the private folder. The control socket carries one byte
+ * for a stop (enum super_order), and reports back; it ends with the host.
  */
 #ifndef SUPER_SPEC_H
 #define SUPER_SPEC_H
@@ -19,9 +17,9 @@ enum { SUPER_MAGIC = 0x77656e64 };
 enum {
     SUPER_SANDBOX = 1, /* flags */
     SUPER_NETWORK = 2,
-    SUPER_GIT = 4,       /* config and hooks of repositories stay as they are */
-    SUPER_NO_MOUNTS = 8, /* as where it cannot have a mount namespace */
-    SUPER_PROBE = 16,    /* no program: SUPER_FAILED says whether it can */
+    SUPER_GIT = 4,        /* protect config and hooks of repositories */
+    SUPER_NO_MOUNTS = 8,  /* as where it cannot have a mount namespace */
+    SUPER_PROBE = 16,     /* no program: SUPER_FAILED says whether it can */
     SUPER_NO_CGROUP = 32, /* as where it cannot have a cgroup */
 };
 
@@ -62,7 +60,7 @@ enum super_report_kind {
 
 enum { SUPER_TOLD_MAX = 1024 }; /* bytes of that path */
 
-/* What became of a file that the program had changed, or could read. */
+/* The result for a file that the program had changed, or could read. */
 enum super_git {
     SUPER_GIT_RESTORED,
     SUPER_GIT_SET_ASIDE, /* under the name NAME.refused */

@@ -1,10 +1,9 @@
 /*
  * start.c - the child: session, limits, folder, capabilities, sandbox, exec.
  *
- * The child shares memory and descriptors with the supervisor until its
- * exec, as after vfork: where it stops it leaves word in the failure.
+ * The child shares memory and descriptors with the supervisor until its exec,
+ * as after vfork: it reports where it stops in the failure.
  */
-#include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/prctl.h>
 #include <linux/resource.h>
@@ -18,8 +17,8 @@
 
 enum { PROGRAM_PATH_MAX = 4096 };
 
-/* As root: what is about the owner and the mode of files, nothing else; not
- * CAP_FSETID, with which a setuid file stays setuid when it is written. */
+/* Root keeps only what concerns owner and mode of files; not CAP_FSETID, with
+ * which a setuid file stays setuid when it is written. */
 #define CAPS_KEPT \
     (1ull << CAP_CHOWN | 1ull << CAP_DAC_OVERRIDE | 1ull << CAP_FOWNER)
 
@@ -36,8 +35,8 @@ static long limit(int what, uint64_t value)
     return sys4(__NR_prlimit64, 0, what, &now, NULL);
 }
 
-/* The kernel counts all of a user and none of root: a last bound, far above
- * what the user has now, for the time until bounds.c has counted. */
+/* A last bound until bounds.c has counted: the kernel counts all tasks of a
+ * user, and none of root, so it is far above the present number. */
 static uint64_t tasks_of_user(const struct super_spec *s)
 {
     return s->tasks_max ? tree_tasks_of_all() + 2ull * s->tasks_max : 0;
@@ -55,7 +54,7 @@ static long set_limits(const struct super_spec *s)
     };
     long r = limit(RLIMIT_CORE, 0);
 
-    for (size_t i = 0; r >= 0 && i < sizeof rows / sizeof *rows; i++)
+    for (size_t i = 0; r >= 0 && i < COUNT(rows); i++)
         if (rows[i].value)
             r = limit(rows[i].what, rows[i].value);
     return r;
@@ -100,8 +99,7 @@ static const char *path_of(char *const *env)
     return PATH_DEFAULT;
 }
 
-/* Every folder of PATH in turn; an empty one is skipped: it would be the
- * working directory. Returns only on failure. */
+/* Tries the folders of PATH; skips relative ones. Returns only on failure. */
 static long exec_in_path(const struct job *j, const char *name)
 {
     const char *path = path_of(j->lists[SUPER_ENV]);
@@ -200,7 +198,7 @@ static long clone_child(struct job *j, unsigned long namespaces,
     return pid;
 }
 
-/* With mounts of its own, or without where it can have none. */
+/* With its own mounts if possible. */
 static long clone_either(struct job *j, volatile struct super_failure *f)
 {
     unsigned long namespaces = mounts_namespaces(j);

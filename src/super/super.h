@@ -10,9 +10,8 @@
 enum { TMP_PATH_MAX = 4096, PLACES_MAX = 16384, NOTIFY_CALLS_MAX = 32 };
 enum { PROC_PATH_MAX = 64, GROUPS_KNOWN = 16 };
 enum { ABI_TRUNCATE = 3, ABI_SIGNALS = 6 }; /* of Landlock: since when */
-enum { REMOVE_DIR = 0x200 };                /* AT_REMOVEDIR */
 
-/* The spec, unpacked; strings lie in the mapped file. */
+/* The spec, unpacked; the strings are in the mapped file. */
 struct job {
     const struct super_spec *spec;
     const char *cwd;
@@ -22,21 +21,21 @@ struct job {
     const char *tmp_path;      /* NULL = there is none */
     uint32_t uid, gid;
     int landlock_abi;        /* 0 = not probed yet */
-    int listener;            /* of the filter's questions; 0 = none */
-    char places[PLACES_MAX]; /* what it may write: each with its NUL */
+    int listener;            /* of the filter's notifications; 0 = none */
+    char places[PLACES_MAX]; /* paths it may write, each with its NUL */
     size_t places_len;
-    int groups[GROUPS_KNOWN]; /* the latest that were made; some are gone */
+    int groups[GROUPS_KNOWN]; /* the latest new ones; some are gone */
     uint32_t groups_at;
     int cgroup_base, cgroup; /* the tree's cgroup and its parent; 0 = none */
-    bool ending;             /* all of it is being killed */
+    bool ending;             /* the tree is being killed */
     int child, status;
     bool child_ended; /* with that status */
 };
 
-/* Where the start stopped; shared with the child until its exec. */
+/* Where the start failed; shared with the child until its exec. */
 struct super_failure {
     enum super_step step;
-    int error; /* 0 = it did not stop */
+    int error; /* 0 = it did not fail */
 };
 
 /* Whether r is an error, at which the start stops. */
@@ -63,19 +62,19 @@ void landlock_apply(struct job *j, volatile struct super_failure *f);
 /* Sets the filter of the calling process. */
 void filter_apply(struct job *j, volatile struct super_failure *f);
 
-/* ---- tree.c: who descends from the supervisor ---------------------------- */
+/* ---- tree.c: the descendants of the supervisor --------------------------- */
 /* Waits for those that have ended; false when none is left. */
 bool tree_reap(struct job *j);
-/* To all of them, as far as they are found by then. */
+/* Signals all that it finds until then. */
 void tree_signal(struct job *j, int signal, int64_t until_ms);
 uint32_t tree_tasks_of_all(void); /* of the whole machine; quick */
-/* Looks who there is; false when that takes longer. */
+/* Lists them; false when that takes longer. */
 bool tree_look(struct job *j, int64_t until_ms);
 uint32_t tree_next(size_t *at, uint32_t *tasks); /* alive; 0 = no more */
 bool tree_has(int pid);                          /* or thread */
 bool tree_has_group(struct job *j, int group);   /* all of it */
 
-/* ---- bounds.c: what the whole tree may use ------------------------------- */
+/* ---- bounds.c: the limits of the whole tree ------------------------------ */
 struct bounds {
     int64_t next_ms;     /* when to look again */
     uint32_t looks;      /* quick ones */
@@ -87,44 +86,39 @@ struct bounds {
 };
 
 void bounds_begin(struct bounds *b, const struct job *j);
-/* What it has too much of; SUPER_ENDED = nothing. */
+/* Which bound is exceeded; SUPER_ENDED = none. */
 enum super_why bounds_look(struct bounds *b, struct job *j, int64_t until_ms);
 
 /* ---- shmem.c ------------------------------------------------------------- */
 void shmem_begin(void); /* with the descriptors of the program */
-/* Bytes in memory of files that the tree has made; after tree_look. */
+/* Memory of files that the tree has made; after tree_look. */
 uint64_t shmem_of_files(const struct job *j);
 
-/* ---- cgroup.c: the kernel's own bounds of the tree, where it has them ---- */
-/* Before the start. Without one the supervisor's own count is all there is. */
+/* ---- cgroup.c: bounds that the kernel enforces, where it can ------------- */
+/* Before the start. Without a cgroup only bounds.c counts. */
 void cgroup_make(struct job *j);
 void cgroup_remove(struct job *j); /* once the tree is gone */
-/* What the tree had too much of; SUPER_ENDED = nothing. */
+/* Which bound was exceeded; SUPER_ENDED = none. */
 enum super_why cgroup_look(const struct job *j);
 void cgroup_kill(const struct job *j); /* all at once, where the kernel can */
 
 /* ---- proc.c: reading /proc ----------------------------------------------- */
 size_t put_number(char *out, uint64_t n);
 uint64_t take_number(const char **p);
-/* Letters that no program can have guessed. */
+/* Letters that no program can guess. */
 void put_random(char *out, size_t len);
 /* /proc/PID/WHAT, with a number behind it if that is not below 0. */
 void proc_path(char out[PROC_PATH_MAX], uint32_t pid, const char *what,
                int64_t n);
-/* As text; its length, 0 if it cannot be read. */
-size_t proc_read(const char *path, char *out, size_t size);
-size_t proc_read_at(int dir, const char *name, char *out, size_t size);
 size_t proc_read_of(uint32_t pid, const char *what, char *out, size_t size);
 void proc_fd_path(char out[PROC_PATH_MAX], int fd); /* of our own */
-/* A folder to be listed, which is no link. */
+/* Opens a folder to be listed, but not through a link. */
 long open_folder(long at, const char *name);
-/* Writes to a file that exists: bytes written, or -errno. */
-long write_file(long dir, const char *name, const char *text);
 /* The number behind a name at the beginning of a line; 0 = there is none. */
 uint64_t proc_field(const char *text, const char *name);
 int64_t clock_ms(void);
 
-/* ---- notify.c: what the filter does not decide --------------------------- */
+/* ---- notify.c: calls that the filter leaves to the supervisor ------------ */
 size_t notify_calls(uint16_t out[NOTIFY_CALLS_MAX], bool signals);
 void notify_answer(struct job *j);
 /* Where an open file lies; 0 or -errno. */
@@ -138,20 +132,19 @@ void git_check(git_tell *tell);     /* once the tree is gone */
 /* ---- mounts.c: paths that the program cannot change ---------------------- */
 enum mount_kind {
     MOUNT_READ_ONLY,
-    MOUNT_PINNED, /* what is in it can change, but nothing takes its place */
+    MOUNT_PINNED, /* its content may change, but it cannot be replaced */
 };
 
-/* Before the start; the strings of roots are kept, those of rel copied. What
- * is too much is left out. */
+/* Before the start; keeps `root`, copies `rel`; ignores paths over a limit. */
 void mounts_add(const char *root, const char *rel, enum mount_kind kind);
-/* What was to be hidden, is there and is not hidden. */
+/* Tells the paths that were to be hidden, exist and are not hidden. */
 void mounts_tell(const struct job *j, git_tell *tell);
-/* What the child is to be cloned with; 0 = nothing is to be mounted. */
+/* The namespaces to clone the child with; 0 = no mounts are needed. */
 unsigned long mounts_namespaces(const struct job *j);
 int mounts_make(const struct job *j); /* in the child; 0 or -errno */
 
 /* ---- tmp.c: the private folder ------------------------------------------- */
-int tmp_make(struct job *j); /* 0 or -errno; it gets into the environment */
+long tmp_make(struct job *j); /* 0 or -errno; sets TMPDIR, too */
 void tmp_remove(struct job *j);
 
 #endif

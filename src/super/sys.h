@@ -6,6 +6,7 @@
 
 #include <asm/unistd.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -75,15 +76,9 @@ static inline long sys6(long n, long a, long b, long c, long d, long e, long f)
 #define __NR_fchmodat2 452
 #endif
 
-typedef uint64_t sys_signals; /* the kernel's signal set: bit n - 1 */
+#define COUNT(table) (sizeof(table) / sizeof *(table))
 
-struct sys_entry { /* linux_dirent64 */
-    uint64_t ino;
-    int64_t off;
-    uint16_t len;
-    uint8_t type;
-    char name[];
-};
+typedef uint64_t sys_signals; /* the kernel's signal set: bit n - 1 */
 
 static inline size_t text_len(const char *s)
 {
@@ -116,6 +111,77 @@ static inline bool text_ends(const char *s, const char *end)
     size_t n = text_len(s), m = text_len(end);
 
     return n >= m && text_is(s + n - m, end);
+}
+
+static inline long sys_open(long at, const char *name, int flags)
+{
+    return sys4(__NR_openat, at, name, flags | O_CLOEXEC, 0);
+}
+
+static inline void sys_close(long fd) /* below 0: does nothing */
+{
+    if (fd >= 0)
+        sys1(__NR_close, fd);
+}
+
+/* The text of a file and its length; empty if it cannot be read. */
+static inline size_t sys_read_text(long at, const char *name, char *out,
+                                   size_t size)
+{
+    long fd = sys_open(at, name, O_RDONLY);
+    long n = fd < 0 ? 0 : sys3(__NR_read, fd, out, size - 1);
+
+    sys_close(fd);
+    n = n > 0 ? n : 0;
+    out[n] = 0;
+    return (size_t)n;
+}
+
+/* Writes to a file that exists: 0 or -errno. */
+static inline long sys_write_text(long at, const char *name, const char *text)
+{
+    long fd = sys_open(at, name, O_WRONLY), len = (long)text_len(text);
+    long n = fd < 0 ? fd : sys3(__NR_write, fd, text, len);
+
+    sys_close(fd);
+    return n == len ? 0 : n < 0 ? n : -EIO;
+}
+
+struct sys_entry { /* linux_dirent64 */
+    uint64_t ino;
+    int64_t off;
+    uint16_t len;
+    uint8_t type;
+    char name[];
+};
+
+struct sys_list {
+    long dir, at, len;
+    char room[8192] __attribute__((aligned(8)));
+};
+
+static inline void sys_list(struct sys_list *l, long dir)
+{
+    l->dir = dir;
+    l->at = l->len = 0;
+}
+
+/* The next entry of the folder, without . and ..; NULL: there is no more. */
+static inline const struct sys_entry *sys_next(struct sys_list *l)
+{
+    const struct sys_entry *e;
+
+    do {
+        if (l->at >= l->len) {
+            l->len = sys3(__NR_getdents64, l->dir, l->room, sizeof l->room);
+            l->at = 0;
+        }
+        if (l->len <= 0)
+            return NULL;
+        e = (const void *)(l->room + l->at);
+        l->at += e->len;
+    } while (text_is(e->name, ".") || text_is(e->name, ".."));
+    return e;
 }
 
 #endif

@@ -2,11 +2,9 @@
  * tmp.c - the private folder for temporary files. The supervisor makes it and
  * removes it once the tree is gone, so that none stays when the host dies.
  */
-#include <fcntl.h>
-
 #include "super/super.h"
 
-enum { ENTRIES_BYTES = 4096, DIR_MODE = 0700 };
+enum { DIR_MODE = 0700 };
 enum { NAME_LETTERS = 8, TRIES = 100 };
 
 /* A name that is not there yet. */
@@ -21,7 +19,7 @@ static long make(char *path, size_t len)
     return r;
 }
 
-int tmp_make(struct job *j)
+long tmp_make(struct job *j)
 {
     static const char variable[] = "TMPDIR=", name[] = "/wend-";
     size_t len = text_len(j->tmp_base), at = sizeof variable - 1;
@@ -35,7 +33,7 @@ int tmp_make(struct job *j)
     __builtin_memcpy(j->tmp + at + len, name, sizeof name);
     r = make(j->tmp + at, len + sizeof name - 1);
     if (r < 0)
-        return (int)r;
+        return r;
     j->tmp_path = j->tmp + at;
     while (*env && !text_starts(*env, variable))
         env++;
@@ -43,40 +41,32 @@ int tmp_make(struct job *j)
     return 0;
 }
 
-/* Removes what it can of one folder. The first folder that is not empty is
- * opened: its fd; 0 = all is gone; -1 = it cannot be. */
+/* Removes what it can of one folder. Returns the first folder that is not
+ * empty, open; 0: all is gone; -1: it cannot be removed. */
 static long empty(long dir)
 {
-    char room[ENTRIES_BYTES] __attribute__((aligned(8)));
-    long n, sub;
+    struct sys_list list;
     bool removed = true;
+    long sub;
 
     while (removed) {
         removed = false;
         sys3(__NR_lseek, dir, 0, 0);
-        while ((n = sys3(__NR_getdents64, dir, room, sizeof room)) > 0)
-            for (long at = 0; at < n;) {
-                struct sys_entry *e = (void *)(room + at);
-                const char *name = e->name;
-
-                at += e->len;
-                if (name[0] == '.' &&
-                    (!name[1] || (name[1] == '.' && !name[2])))
-                    continue;
-                removed = true;
-                if (sys3(__NR_unlinkat, dir, name, 0) >= 0 ||
-                    sys3(__NR_unlinkat, dir, name, REMOVE_DIR) >= 0)
-                    continue;
-                sys3(__NR_fchmodat, dir, name, DIR_MODE);
-                sub = open_folder(dir, name);
-                return sub < 0 ? -1 : sub;
-            }
+        sys_list(&list, dir);
+        for (const struct sys_entry *e; (e = sys_next(&list));) {
+            removed = true;
+            if (sys3(__NR_unlinkat, dir, e->name, 0) >= 0 ||
+                sys3(__NR_unlinkat, dir, e->name, AT_REMOVEDIR) >= 0)
+                continue;
+            sys3(__NR_fchmodat, dir, e->name, DIR_MODE);
+            sub = open_folder(dir, e->name);
+            return sub < 0 ? -1 : sub;
+        }
     }
     return 0;
 }
 
-/* Goes down into what is not empty and up again: no stack, two descriptors,
- * however deep it is. */
+/* Goes down and up again without recursion: any depth, two descriptors. */
 static void empty_all(const char *path)
 {
     long dir, next = -1;
@@ -94,18 +84,17 @@ static void empty_all(const char *path)
             depth--;
             next = open_folder(dir, "..");
         }
-        sys1(__NR_close, dir);
+        sys_close(dir);
         dir = next;
     }
-    if (dir >= 0)
-        sys1(__NR_close, dir);
+    sys_close(dir);
 }
 
 void tmp_remove(struct job *j)
 {
     if (!j->tmp_path ||
-        sys3(__NR_unlinkat, AT_FDCWD, j->tmp_path, REMOVE_DIR) >= 0)
+        sys3(__NR_unlinkat, AT_FDCWD, j->tmp_path, AT_REMOVEDIR) >= 0)
         return; /* mostly it is empty */
     empty_all(j->tmp_path);
-    sys3(__NR_unlinkat, AT_FDCWD, j->tmp_path, REMOVE_DIR);
+    sys3(__NR_unlinkat, AT_FDCWD, j->tmp_path, AT_REMOVEDIR);
 }

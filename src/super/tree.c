@@ -1,18 +1,16 @@
 /*
  * tree.c - every process that descends from the supervisor, from /proc.
  *
- * The list is a moment's; who forks meanwhile is found the next time. Signals
- * go to whole groups: the kernel reaches all of a group at once, also those
- * that fork at this moment. No other process is in a group of the tree, for
- * the child began a session.
+ * The list is a snapshot; later forks are found the next time. Signals go to
+ * whole groups: the kernel reaches all members at once, also those that are
+ * forking. Groups contain no other process, as the child began a session.
  */
-#include <fcntl.h>
 #include <linux/signal.h>
 #include <linux/wait.h>
 
 #include "super/super.h"
 
-/* Few entries at a time: who is listed is looked at before it can be gone. */
+/* Few entries at a time: each is looked at before it can be gone. */
 enum { PROCESSES_MAX = 65536, ENTRIES_BYTES = 1024, SIGNALED_MAX = 256 };
 /* At a time: new ones may come as quickly as the old ones are gone. */
 enum { REAPED_MAX = 256 };
@@ -99,8 +97,7 @@ bool tree_reap(struct job *j)
 
 /* ---- The list ------------------------------------------------------------ */
 
-/* at_sight: a signal for those whose parent is gone, before they are, too;
- * 0 = none. False when it takes longer. */
+/* at_sight: a signal to send to orphans at once; 0 = none. False: too late. */
 static bool read_processes(struct job *j, int at_sight, int64_t until_ms)
 {
     static char room[ENTRIES_BYTES] __attribute__((aligned(8)));
@@ -109,8 +106,7 @@ static bool read_processes(struct job *j, int at_sight, int64_t until_ms)
     bool in_time = true;
 
     processes_count = 0;
-    fd = sys4(__NR_openat, AT_FDCWD, "/proc",
-              O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    fd = sys_open(AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY);
     if (fd < 0)
         return true;
     while (in_time && (n = sys3(__NR_getdents64, fd, room, sizeof room)) > 0) {
@@ -130,7 +126,7 @@ static bool read_processes(struct job *j, int at_sight, int64_t until_ms)
         tree_reap(j); /* the dead would soon be most of the list */
         in_time = until_ms == INT64_MAX || clock_ms() < until_ms;
     }
-    sys1(__NR_close, fd);
+    sys_close(fd);
     return in_time;
 }
 
@@ -214,7 +210,7 @@ uint32_t tree_tasks_of_all(void)
     char text[128];
     const char *p = text;
 
-    proc_read("/proc/loadavg", text, sizeof text);
+    sys_read_text(AT_FDCWD, "/proc/loadavg", text, sizeof text);
     while (*p && *p != '/')
         p++;
     p += *p == '/';
