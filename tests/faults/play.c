@@ -289,16 +289,18 @@ static void play_preload(const struct scenario *sc, const struct fault *f,
                          struct outcome *o)
 {
     static char caller[TEXT_MAX];
-    char preload[220], call[60], when[40], hit[100], count[100];
-    const char *argv[ARGS_MAX + 8] = {"env", preload, call, when, count, hit};
+    char preload[220], call[60], error[40], when[40], hit[100], count[100];
+    const char *argv[ARGS_MAX + 9] = {"env", preload, call, error,
+                                      when,  count,   hit};
 
     snprintf(preload, sizeof preload, "LD_PRELOAD=%s", play_short);
     snprintf(call, sizeof call, "FAULT_CALL=%s", f->call);
+    snprintf(error, sizeof error, "FAULT_ERROR=%s", f->error);
     snprintf(when, sizeof when, "FAULT_WHEN=%d",
              strcmp(f->error, "EVERY") ? f->when : 0);
     snprintf(count, sizeof count, "FAULT_COUNT=%s/work/count", play_dir);
     snprintf(hit, sizeof hit, "FAULT_HIT=%s/work/hit", play_dir);
-    command(argv + 6, sc->args);
+    command(argv + 7, sc->args);
     spawn(argv, o);
     o->hit = !access("work/hit", F_OK);
     read_text("work/hit", caller);
@@ -327,7 +329,7 @@ int play_count(const struct scenario *sc)
 
 static bool is_preloaded(const char *error)
 {
-    static const char *const all[] = {"SHORT", "EVERY", "NULL", "LOST"};
+    static const char *const all[] = {"SHORT", "EVERY", "NULL", "LOST", "NSS"};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!strcmp(error, all[i]))

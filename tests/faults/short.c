@@ -4,7 +4,9 @@
  *
  * FAULT_CALL names the call, FAULT_WHEN which one of them is cut to half; 0:
  * every one of more than a few bytes. For `malloc` it is the allocation that
- * fails, for `output` all that goes to standard output is lost, as a control.
+ * fails; with FAULT_ERROR=NSS the process ends there as libc ends it when it
+ * cannot read nsswitch.conf, as a control. For `output` all that goes to
+ * standard output is lost, as another.
  * FAULT_COUNT is a file that is told at the end how many there were.
  * FAULT_HIT is a file that is made when one comes to pass, and that says whose
  * call it was. Programs that this one starts are left alone.
@@ -27,7 +29,8 @@ enum { WHOLE = 8 }; /* an eventfd takes this at once or not at all */
 
 #define SHOWN __attribute__((visibility("default")))
 
-static const char *fault_call = "none", *fault_hit, *fault_count;
+static const char *fault_call = "none", *fault_error = "", *fault_hit;
+static const char *fault_count;
 static long fault_when;
 static atomic_long seen, allocations;
 
@@ -36,6 +39,8 @@ __attribute__((constructor)) static void begin(void)
 {
     const char *call = getenv("FAULT_CALL"), *when = getenv("FAULT_WHEN");
 
+    if (getenv("FAULT_ERROR"))
+        fault_error = getenv("FAULT_ERROR");
     fault_hit = getenv("FAULT_HIT");
     fault_count = getenv("FAULT_COUNT");
     if (call && when) {
@@ -167,12 +172,22 @@ __attribute__((destructor)) static void end(void)
     close(fd);
 }
 
+/* What libc says when it ends the process for want of a line of
+ * nsswitch.conf. */
+static const char nss_abort[] =
+    "wend: nss_database.c:410: nss_database_reload: Assertion `errno == ERANGE "
+    "|| errno == EINVAL' failed.\n";
+
 static bool fails(const void *caller)
 {
     if (atomic_fetch_add(&allocations, 1) + 1 != fault_when ||
         strcmp(fault_call, "malloc") != 0)
         return false;
     hit(caller);
+    if (!strcmp(fault_error, "NSS")) {
+        syscall(SYS_write, 2, nss_abort, sizeof nss_abort - 1);
+        abort();
+    }
     errno = ENOMEM;
     return true;
 }
