@@ -104,8 +104,8 @@ $(SUPER): $(SUPER_SRC) $(wildcard src/super/*.h)
 	@mkdir -p $(@D)
 	$(Q)$(SUPER_CC) $(SUPER_CFLAGS) -static -nostdlib -no-pie -s -Wl,--build-id=none \
 	    -Wl,-z,noseparate-code -Wl,-z,noexecstack -o $@ $(SUPER_SRC)
-$(B)/src/host/proc/proc_image.o: CFLAGS += -DSUPER_PROGRAM='"$(SUPER)"'
-$(B)/src/host/proc/proc_image.o: $(SUPER)
+$(B)/src/host/proc/proc_launch.o: CFLAGS += -DSUPER_PROGRAM='"$(SUPER)"'
+$(B)/src/host/proc/proc_launch.o: $(SUPER)
 
 $(B)/wend: $(CLI_OBJ) $(LIB_OBJ)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)

@@ -1,9 +1,9 @@
 /*
  * address.c - internet addresses: read, written, and which are not public.
  *
- * The list follows IANA's registries of special-purpose addresses. What
- * embeds an IPv4 address (mapped, translated, tunneled) is refused whatever
- * it embeds: no public host has a name of that kind.
+ * The list follows IANA's registries of special-purpose addresses. An address
+ * that embeds an IPv4 address (mapped, translated, tunneled) is refused
+ * whatever it embeds: no public host has one.
  */
 #include "base/address.h"
 
@@ -23,7 +23,7 @@ static bool read_v4(wend_str s, unsigned char out[4])
         size_t begin = i;
         unsigned value = 0;
 
-        while (i < s.len && i - begin < 3 && s.ptr[i] >= '0' && s.ptr[i] <= '9')
+        while (i < s.len && i - begin < 3 && is_digit(s.ptr[i]))
             value = value * 10 + (unsigned)(s.ptr[i++] - '0');
         if (i == begin || value > 255 || (i - begin > 1 && s.ptr[begin] == '0'))
             return false;
@@ -47,21 +47,17 @@ static bool read_group(wend_str s, size_t *i, unsigned char out[2])
     return *i > begin;
 }
 
-/* Groups up to the end or to a `::`; the last two may be written as IPv4.
- * -1: not so. */
+/* Reads groups up to the end or a `::`, also IPv4; their number, or -1. */
 static int read_groups(wend_str s, size_t *i, int n, unsigned char *out)
 {
     int first = n;
 
     while (*i < s.len) {
-        wend_str rest = {s.ptr + *i, s.len - *i};
-
-        if (n > first && str_starts(rest, "::"))
+        if (n > first && str_starts(str_skip(s, *i), "::"))
             break;
         if (n > first && s.ptr[(*i)++] != ':')
             return -1;
-        rest = (wend_str){s.ptr + *i, s.len - *i};
-        if (n <= GROUPS - 2 && read_v4(rest, out + 2 * n)) {
+        if (n <= GROUPS - 2 && read_v4(str_skip(s, *i), out + 2 * n)) {
             *i = s.len;
             return n + 2;
         }
@@ -102,6 +98,21 @@ bool address_read(wend_str text, struct address *out)
     }
     *out = a;
     return true;
+}
+
+bool address_read_net(wend_str text, struct address *net, unsigned *bits)
+{
+    wend_str address = STR_NONE;
+    int64_t number, most;
+
+    str_take(&text, '/', &address);
+    if (!address_read(address, net))
+        return false;
+    number = most = net->v6 ? 128 : 32;
+    if (text.ptr > address.ptr + address.len && !str_to_i64(text, &number))
+        return false;
+    *bits = (unsigned)number;
+    return number <= most;
 }
 
 /* ---- Writing ------------------------------------------------------------- */

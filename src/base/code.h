@@ -4,8 +4,6 @@
 #ifndef BASE_CODE_H
 #define BASE_CODE_H
 
-#include <stdbool.h>
-
 #include "base/str.h"
 
 enum model_code {

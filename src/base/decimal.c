@@ -101,8 +101,7 @@ bool decimal_multiple(const struct decimal *d, const struct decimal *unit)
     for (const char *p = d->from; p < d->to; p++)
         if (*p != '.')
             rest = (rest * 10 + (uint64_t)(*p - '0')) % divisor;
-    /* A divisor below 2^64 has at most 63 factors 2 and fewer 5: what is
-     * not divisible after 64 zeros never will be. */
+    /* Below 2^64 there are at most 63 factors 2: 64 zeros are enough. */
     for (int i = 0; rest && i < 64 && i < zeros; i++)
         rest = rest * 10 % divisor;
     return !rest;
@@ -121,14 +120,13 @@ void decimal_put(struct buf *b, const struct decimal *d)
 
 bool decimal_nano(wend_str text, int64_t max, int64_t *out)
 {
-    enum { NANO_DIGITS = 9 };
     struct decimal d = decimal_of(text);
-    int64_t zeros = d.exponent + NANO_DIGITS, n = 0;
+    int64_t zeros = d.exponent + DECIMAL_NANO_DIGITS, n = 0;
 
     *out = 0;
     if (!d.count)
         return true;
-    if (d.negative || zeros < 0 || zeros > 2 * NANO_DIGITS)
+    if (d.negative || zeros < 0 || zeros > 2 * DECIMAL_NANO_DIGITS)
         return false;
     for (const char *p = d.from; p < d.to; p++) {
         if (*p == '.')

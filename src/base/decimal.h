@@ -21,14 +21,14 @@ struct decimal decimal_of(wend_str text); /* of a JSON number; lent */
 /* Below 0, 0 or above 0. */
 int decimal_compare(const struct decimal *a, const struct decimal *b);
 
-enum { DECIMAL_UNIT_DIGITS = 18 }; /* one more and a step overflows 64 bits */
-/* Whether d / unit is an integer; unit is not 0 and has at most
- * DECIMAL_UNIT_DIGITS digits. */
+enum { DECIMAL_UNIT_DIGITS = 18 }; /* at most; 19 would overflow 64 bits */
+/* Whether d / unit is an integer; unit is not 0. */
 bool decimal_multiple(const struct decimal *d, const struct decimal *unit);
 /* The same text for equal numbers and for no others. */
 void decimal_put(struct buf *b, const struct decimal *d);
-/* A JSON number as an integer of 10^-9 parts: from 0 to max, nothing is
- * rounded. */
+enum { DECIMAL_NANO_DIGITS = 9 };
+/* A JSON number as an integer of 10^-9 parts, from 0 to max; false: it has
+ * more digits, or is out of range. */
 bool decimal_nano(wend_str text, int64_t max, int64_t *out);
 
 #endif

@@ -4,7 +4,6 @@
 #include "base/fail.h"
 
 #include <assert.h>
-#include <stdarg.h>
 
 #include "base/utf8.h"
 
@@ -47,7 +46,7 @@ wend_status fail_in(wend_error *err, const char *path, const wend_error *why)
 {
     const wend_error w = *why;
 
-    assert(w.status != WEND_OK);
+    assert(w.status != WEND_OK); /* the parser has filled it */
     if (w.status == WEND_E_NOMEM)
         return fail_nomem(err);
     return w.line ? fail_at(err, w.status, w.line, w.column,

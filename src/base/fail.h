@@ -17,7 +17,7 @@ wend_status fail_at(wend_error *err, wend_status s, uint32_t line,
  * or that memory ran out. `why` may be what err points to. */
 wend_status fail_in(wend_error *err, const char *path, const wend_error *why);
 wend_status fail_nomem(wend_error *err);
-/* A call that may succeed begins: nothing is wrong so far. */
+/* For the start of a call that may succeed. */
 void fail_clear(wend_error *err);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/fail.h"
 #include "base/utf8.h"
@@ -24,10 +23,9 @@ static void describe(const struct json *j, char *out, size_t size)
 
     if (j->text.len > FIELDS_QUOTED_MAX || !j->text.ptr)
         utf8_fmt(out, size, "%s", kinds[j->kind]);
-    else if (j->kind == JSON_STRING)
-        utf8_fmt(out, size, "'%.*s'", (int)j->text.len, j->text.ptr);
     else
-        utf8_fmt(out, size, "%.*s", (int)j->text.len, j->text.ptr);
+        utf8_fmt(out, size, j->kind == JSON_STRING ? "'%.*s'" : "%.*s",
+                 (int)j->text.len, j->text.ptr);
 }
 
 const char *fields_where(const struct fields *f)
@@ -96,10 +94,7 @@ void fields_inside(const struct fields *f, const struct json *j, size_t offset,
     if (!all.ptr || offset > value.len || at + offset > all.len ||
         memcmp(all.ptr + at, value.ptr, offset))
         return;
-    at += offset;
-    *column = 1;
-    for (size_t i = 0; i < at; i++)
-        *column += (all.ptr[i] & 0xC0) != 0x80;
+    *column = 1 + (uint32_t)utf8_count((wend_str){all.ptr, at + offset});
 }
 
 static wend_status unknown(struct fields *f, const struct json *j,
@@ -166,40 +161,40 @@ FIELD_READ(field_number)
     return fields_wrong(f, j, wanted);
 }
 
+static bool is_scalar(const struct json *j)
+{
+    return j->kind == JSON_STRING || j->kind == JSON_NUMBER;
+}
+
 FIELD_READ(field_ms)
 {
-    char wanted[80] = "a duration such as 20ms";
-    bool is_one = (j->kind == JSON_STRING || j->kind == JSON_NUMBER);
-    int64_t ms = 0;
+    char wanted[80];
+    int64_t ms;
 
-    is_one = is_one && str_to_ms(j->text, &ms);
-    if (is_one && ms >= field->min && (!field->max || ms <= field->max)) {
-        *(int64_t *)at = ms;
+    if (!is_scalar(j) || !str_to_ms(j->text, &ms))
+        return fields_wrong(f, j, "a duration such as 20ms");
+    *(int64_t *)at = ms;
+    if (ms >= field->min && (!field->max || ms <= field->max))
         return WEND_OK;
-    }
-    if (is_one && ms < field->min)
-        snprintf(wanted, sizeof wanted, "a duration of at least %lldms",
-                 (long long)field->min);
-    else if (is_one)
-        snprintf(wanted, sizeof wanted, "a duration of at most %llds",
-                 (long long)field->max / 1000);
+    snprintf(wanted, sizeof wanted,
+             ms < field->min ? "a duration of at least %lldms"
+                             : "a duration of at most %llds",
+             (long long)(ms < field->min ? field->min : field->max / 1000));
     return fields_wrong(f, j, wanted);
 }
 
 FIELD_READ(field_bytes)
 {
-    char wanted[80] = "a size such as 512MiB";
-    bool is_one = (j->kind == JSON_STRING || j->kind == JSON_NUMBER);
-    int64_t bytes = 0;
+    char wanted[80];
+    int64_t bytes;
 
-    is_one = is_one && str_to_bytes(j->text, &bytes);
-    if (is_one && bytes >= field->min) {
-        *(int64_t *)at = bytes;
+    if (!is_scalar(j) || !str_to_bytes(j->text, &bytes))
+        return fields_wrong(f, j, "a size such as 512MiB");
+    *(int64_t *)at = bytes;
+    if (bytes >= field->min)
         return WEND_OK;
-    }
-    if (is_one)
-        snprintf(wanted, sizeof wanted, "a size of at least %lld bytes",
-                 (long long)field->min);
+    snprintf(wanted, sizeof wanted, "a size of at least %lld bytes",
+             (long long)field->min);
     return fields_wrong(f, j, wanted);
 }
 

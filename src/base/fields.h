@@ -1,11 +1,11 @@
 /*
  * fields.h - files that people write: mappings read by tables.
  *
- * A table says which keys a mapping knows and how each is read; every other
- * key is refused, since one that is silently ignored costs its writer an
- * hour. What is wrong is said with its path (turns[2].delay), its line and
- * its column; of an unknown key those are the key's own. wire/file/file.h
- * opens the text of a file; what is in the log is JSON, and opened here.
+ * A table says which keys a mapping has and how each is read; any other key is
+ * refused, since a key that is silently ignored costs its writer an hour.
+ * Errors have the path (turns[2].delay), line and column of the value, or of an
+ * unknown key. wire/file/file.h opens the text of a file; JSON of the log is
+ * opened here.
  */
 #ifndef BASE_FIELDS_H
 #define BASE_FIELDS_H
@@ -71,8 +71,7 @@ wend_status fields_missing(struct fields *f, const struct json *j,
 wend_status fields_because(struct fields *f, const struct json *j,
                            const wend_error *why);
 const char *fields_where(const struct fields *f);
-/* Where the byte `offset` of a string stands: in the text, if it is there as
- * it is, else where the string begins. */
+/* The place of the byte `offset` of a string, or of its start if escaped. */
 void fields_inside(const struct fields *f, const struct json *j, size_t offset,
                    uint32_t *line, uint32_t *column);
 

@@ -11,7 +11,7 @@
 enum {
     BRACES_MAX = 16,      /* nested; people stay below three */
     OPS_A_BYTE = 3,       /* a star needs the most */
-    BYTE_FIRST = 1 << 21, /* symbols for bytes that are no UTF-8 */
+    BYTE_FIRST = 1 << 21, /* symbols for bytes that are not UTF-8 */
 };
 
 enum op_kind {
@@ -74,24 +74,16 @@ struct reader {
 
 static uint32_t next_symbol(wend_str s, size_t *at)
 {
-    const unsigned char *p = (const unsigned char *)s.ptr + *at;
-    size_t left = s.len - *at, len;
-    uint32_t code;
+    unsigned char first = (unsigned char)s.ptr[*at];
+    size_t len = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+    wend_str next = {s.ptr + *at, len};
 
-    if (*p < 0x80) {
+    if (first < 0x80 || len > s.len - *at || utf8_valid_len(next) != len) {
         ++*at;
-        return *p;
+        return first < 0x80 ? first : BYTE_FIRST + first;
     }
-    len = *p >= 0xF0 ? 4 : *p >= 0xE0 ? 3 : 2;
-    if (len > left || utf8_valid_len((wend_str){(const char *)p, len}) != len) {
-        ++*at;
-        return BYTE_FIRST + *p;
-    }
-    code = *p & (0x7Fu >> len);
-    for (size_t i = 1; i < len; i++)
-        code = code << 6 | (p[i] & 0x3Fu);
     *at += len;
-    return code;
+    return utf8_first(next, &len);
 }
 
 /* ---- Compiling ----------------------------------------------------------- */

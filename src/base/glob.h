@@ -1,11 +1,9 @@
 /*
- * glob.h - patterns for paths: * ** ? [a-z] [!a-z] {a,b} and \ before what
- * is meant as it stands.
+ * glob.h - patterns for paths: * ** ? [a-z] [!a-z] {a,b} and \ to quote.
  *
- * `*` and `?` and [..] never match a slash. `**` as a whole component is any
- * number of directories, none among them; at the end it is everything
- * beneath. Names that begin with a dot are names like others. `?` is one
- * code point, or one byte where a name is no UTF-8.
+ * `*`, `?` and [..] never match a slash. `**` as a whole component matches any
+ * number of directories, also 0; at the end, everything beneath. A leading dot
+ * is not special. `?` is one code point, or one byte of invalid UTF-8.
  */
 #ifndef BASE_GLOB_H
 #define BASE_GLOB_H
@@ -14,13 +12,12 @@
 
 struct glob;
 
-/* Lives in the arena. WEND_E_PARSE with what is wrong, WEND_E_LIMIT or
- * WEND_E_NOMEM. */
+/* Lives in the arena. WEND_E_PARSE, WEND_E_LIMIT or WEND_E_NOMEM. */
 wend_status glob_compile(wend_str pattern, struct arena *a, struct glob **out,
                          wend_error *err);
 /* Whole path, relative, without `./` in front. One thread at a time. */
 bool glob_match(struct glob *g, wend_str path);
-/* May something beneath this directory match? */
+/* Whether something beneath this directory may match. */
 bool glob_leads(struct glob *g, wend_str dir);
 /* Work done so far, about 5 ns a step. */
 uint64_t glob_steps(const struct glob *g);

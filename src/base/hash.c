@@ -1,13 +1,10 @@
 /*
- * hash.c - SHA-256 (FIPS 180-4), portable and without tables but its own.
+ * hash.c - SHA-256 (FIPS 180-4), portable.
  *
- * The schedule is kept as 16 rolling words and sixteen rounds are written
- * out, so that the eight state words stay in registers and change names
- * instead of places.
+ * The schedule is 16 rolling words, and sixteen rounds are written out, so that
+ * the eight state words stay in registers.
  */
 #include "base/hash.h"
-
-#include <string.h>
 
 enum { BLOCK_BYTES = 64, LENGTH_AT = 56 };
 

@@ -24,13 +24,8 @@ bool header_value_ok(wend_str value)
 
 static bool begins(wend_str line, wend_str name)
 {
-    size_t i = 0;
-
-    if (line.len < name.len)
-        return false;
-    while (i < name.len && lower(line.ptr[i]) == lower(name.ptr[i]))
-        i++;
-    return i == name.len;
+    return line.len >= name.len &&
+           str_same((wend_str){line.ptr, name.len}, name);
 }
 
 bool header_is(wend_str line, wend_str name)
@@ -53,16 +48,11 @@ bool header_is_among(wend_str line, const char *const *names)
 
 wend_str header_value(wend_str lines, const char *name)
 {
-    wend_str wanted = str_of(name);
+    wend_str wanted = str_of(name), line;
 
-    while (lines.len) {
-        const char *lf = memchr(lines.ptr, '\n', lines.len);
-        wend_str line = {lines.ptr, lf ? (size_t)(lf - lines.ptr) : lines.len};
-
+    while (str_line(&lines, &line))
         if (line.len > wanted.len && header_is(line, wanted))
             return str_trim(str_skip(line, wanted.len + 1), is_space);
-        lines = str_skip(lines, line.len + (lf != NULL));
-    }
     return STR_NONE;
 }
 

@@ -1,12 +1,9 @@
 /*
- * id.c - UUIDv7 from given time and chance (RFC 9562), and what follows.
+ * id.c - UUIDv7 from given time and randomness (RFC 9562), and ids of turns.
  *
- * Neither clock nor randomness is in here: the same arguments give the same
- * id, so that a recorded run can be made again.
+ * The same arguments give the same id, so that a recorded run can be repeated.
  */
 #include "base/id.h"
-
-#include <string.h>
 
 #include "base/hash.h"
 

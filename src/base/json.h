@@ -29,15 +29,14 @@ struct json {
     struct json *first, *next; /* children; sibling */
 };
 
-/* Parses exactly one value. Strings without escapes point into `text`,
- * which must outlive the tree; nothing else does. NULL on failure, with
- * line, column and what was wrong in err; status WEND_E_PARSE,
- * WEND_E_LIMIT (depth) or WEND_E_NOMEM. */
+/* Parses exactly one value. Strings without escapes point into `text`, which
+ * must outlive the tree. NULL on failure, with line and column in err; status
+ * WEND_E_PARSE, WEND_E_LIMIT (depth) or WEND_E_NOMEM. */
 struct json *json_parse(wend_str text, struct arena *a, wend_error *err);
 
-/* Servers that stream cut text between UTF-16 units, so that one string ends
- * with half of a pair and a later one begins with the other half. Both are
- * U+FFFD in the tree; this list says which halves they were. */
+/* Servers that stream may cut text inside a UTF-16 pair: one string ends with
+ * one half, a later one begins with the other. Both are U+FFFD in the tree;
+ * this list says which halves they were. */
 struct json_cut {
     const char *at; /* of the U+FFFD, in the text of its string */
     uint16_t unit;
@@ -54,8 +53,7 @@ struct json_cuts {
 struct json *json_parse_cuts(wend_str text, struct arena *a,
                              struct json_cuts *cuts, wend_error *err);
 
-/* The same for what we wrote ourselves around values from outside: deeper
- * by JSON_DEPTH_AROUND, so that what was accepted can be read back. */
+/* For our own text around such values: deeper by JSON_DEPTH_AROUND. */
 struct json *json_parse_own(wend_str text, struct arena *a, wend_error *err);
 
 /* The keys of an object that grows; zeroed at first. */
@@ -64,13 +62,13 @@ struct json_keys {
     struct json_trie *trie;
 };
 
-/* Notes the key of the next member. False: the object has it already, or
+/* Notes the key of the next member. False: the object already has it, or
  * a->failed is set. No choice of keys makes the work quadratic. */
 bool json_keys_new(struct json_keys *k, const struct json *object, wend_str key,
                    struct arena *a);
 
 const char *json_kind_name(enum json_kind k); /* "object" ... */
-/* The member with that key, or NULL; j may be NULL or no object. */
+/* The member with that key, or NULL; j may be NULL or not an object. */
 struct json *json_member(const struct json *j, wend_str key);
 
 /* Inline: mostly the key is known, and so is its length. */
@@ -79,8 +77,8 @@ static inline struct json *json_get(const struct json *j, const char *key)
     return json_member(j, (wend_str){key, strlen(key)});
 }
 
-wend_str json_str(const struct json *j); /* absent if no string */
-/* The first item of a list; NULL if there is none, or j is no list. */
+wend_str json_str(const struct json *j); /* absent if not a string */
+/* The first item; NULL if j is not a list or is empty. */
 static inline const struct json *json_items(const struct json *j)
 {
     return j && j->kind == JSON_ARRAY ? j->first : NULL;
@@ -91,8 +89,7 @@ static inline bool json_is_true(const struct json *j)
     return j && j->kind == JSON_TRUE;
 }
 
-/* False unless j is a number that is an integer in range (1e3 and 5.0
- * count). */
+/* False unless j is an integer in range (1e3 and 5.0 are). */
 bool json_i64(const struct json *j, int64_t *out);
 bool json_f64(const struct json *j, double *out);
 /* Equal values: numbers by value, objects whatever the order. */
@@ -100,8 +97,7 @@ bool json_equal(const struct json *a, const struct json *b);
 
 /* ---- Writing ------------------------------------------------------------- */
 
-/* A JSON string with quotes: escapes only what must be (quote, backslash,
- * control characters); s must be valid UTF-8. */
+/* A JSON string with quotes and only necessary escapes; s is valid UTF-8. */
 void json_put_str(struct buf *b, wend_str s);
 void json_put_inside(struct buf *b, wend_str s); /* without the quotes */
 void json_put_f64(struct buf *b, double d);      /* shortest that reads back */
@@ -113,16 +109,15 @@ bool nano_read(wend_str text, int64_t *out);
 void json_put_time(struct buf *b, int64_t time_us);
 /* The tree again, canonical: no space, number text and order as read. */
 void json_put(struct buf *b, const struct json *j);
-/* The value that the text is, if it is JSON; else the text, as a string. */
+/* The text as it is if it is JSON, else as a string. */
 void json_put_any(struct buf *b, wend_str text);
 /* The same as a string of the arena; absent if j is, or as buf_keep has it. */
 wend_str json_text(const struct json *j, struct arena *a);
 
-/* Members of an object, or with key NULL items of a list, one by one: a comma
- * comes where one is due. An absent string is left out with its key. */
-extern const bool json_begins[]; /* bytes that no comma comes after */
-/* The value follows. Inline and in one piece: mostly the key is known, and
- * requests and records are made of little else. */
+/* Add a member to an object, or with key NULL an item to a list, with a comma
+ * where it is due. An absent string is left out with its key. */
+extern const bool json_begins[]; /* bytes that no comma follows */
+/* Only the key. Inline: mostly it is a literal. */
 static inline void json_key(struct buf *b, const char *key)
 {
     size_t len = key ? strlen(key) : 0, more = len + sizeof ",\"\":" - 1;

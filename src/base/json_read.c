@@ -8,7 +8,6 @@
 #include "base/json.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/ascii.h"
 #include "base/fail.h"
@@ -46,8 +45,7 @@ struct parser {
     wend_error *err;
     wend_str key;           /* of the value to come; absent in an array */
     struct json_cuts *cuts; /* may be NULL */
-    uint16_t alone;         /* a surrogate that was just decoded without its
-                               other half; 0: none */
+    uint16_t alone;         /* the last unit decoded, a lone surrogate; or 0 */
     struct frame frames[JSON_DEPTH_MAX + JSON_DEPTH_AROUND];
 };
 
@@ -101,7 +99,7 @@ static void skip_spaces(struct parser *ps)
     }
 }
 
-/* Mostly there is none. */
+/* Mostly there is no space. */
 static inline void skip_space(struct parser *ps)
 {
     if (ps->p < ps->end && (unsigned char)*ps->p <= ' ')
@@ -175,7 +173,7 @@ static const char *unescape(struct parser *ps, const char *p, const char *end,
     return NULL;
 }
 
-/* Only at the two ends of a string can the other half be in another one. */
+/* Only at the ends of a string can the other half be in another one. */
 static void note_cut(struct parser *ps, const char *at, bool starts, bool ends)
 {
     bool high = ps->alone < 0xdc00;
@@ -185,8 +183,7 @@ static void note_cut(struct parser *ps, const char *at, bool starts, bool ends)
     ps->alone = 0;
 }
 
-/* Decodes all between the quotes. No escape is longer than what it means,
- * so the raw length is room enough. */
+/* Decodes all between the quotes, which never makes it longer. */
 static bool decode(struct parser *ps, const char *p, const char *end,
                    wend_str *out)
 {
@@ -248,8 +245,7 @@ static bool read_any_string(struct parser *ps, wend_str *out)
     return true;
 }
 
-/* ps->p is at the opening quote. Mostly a string is short, plain and not the
- * last thing of the text. */
+/* At the opening quote. Most strings are short, plain, and not at the end. */
 static inline bool read_string(struct parser *ps, wend_str *out)
 {
     const char *start = ps->p + 1;

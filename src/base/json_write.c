@@ -1,8 +1,7 @@
 /*
  * json_write.c - writes JSON, always in the same bytes for the same value.
  *
- * Failed allocations stick in the buffer. Numbers look the same in every
- * locale.
+ * Failed allocations stick in the buffer. The locale does not matter.
  */
 #include "base/json.h"
 
@@ -11,16 +10,14 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/json_scan.h"
 #include "base/utf8.h"
 
 enum {
     F64_DIGITS_MAX = 17,  /* enough for every double ... */
-    F64_DIGITS_SURE = 15, /* ... and this many every normal one keeps */
-    /* As ECMAScript and RFC 8785 do: from 1e-6 to below 1e21 without an
-     * exponent. */
+    F64_DIGITS_SURE = 15, /* ... and these survive in every normal one */
+    /* As in RFC 8785: no exponent from 1e-6 to below 1e21. */
     PLAIN_POINT_MIN = -5,
     PLAIN_POINT_MAX = 21,
     ROOM_MORE = 16, /* above any escape, both quotes and what follows */
@@ -111,8 +108,7 @@ struct shortest {
     int point;
 };
 
-/* Fewer digits cannot be enough when 15 are not, and of 15 that are, the
- * zeros at the end are not needed. That is so for normal numbers alone. */
+/* Normal numbers need 15 digits or more, but for zeros at the end. */
 static struct shortest shortest_of(double d)
 {
     struct shortest s = {.count = 0};

@@ -19,16 +19,13 @@ uint32_t label_of(wend_str name)
     return i < 0 ? 0 : UINT32_C(1) << i;
 }
 
-void labels_put(struct buf *b, uint32_t labels)
+void labels_add(struct buf *b, const char *key, uint32_t labels)
 {
-    const char *before = "";
-
-    for (int i = 0; i < LABELS; i++) {
-        if (!(labels >> i & 1))
-            continue;
-        buf_fmt(b, "%s\"%s\"", before, label_names[i]);
-        before = ",";
-    }
+    json_open(b, key, '[');
+    for (int i = 0; i < LABELS; i++)
+        if (labels >> i & 1)
+            json_add_str(b, NULL, str_of(label_names[i]));
+    json_close(b, ']');
 }
 
 uint32_t labels_read(const struct json *list)

@@ -106,8 +106,7 @@ enum {
     PLAN_BYTES_MAX = 16 << 20,    /* of a file with a plan */
     PLAN_ACTIONS_MAX = 10000,     /* of a plan */
     PLAN_EDGES_MAX = 100000,      /* between them */
-    PLAN_VALUES_MAX = 1 << 20,    /* pairs of a reference and an action that
-                                     provides it; 20 MB */
+    PLAN_VALUES_MAX = 1 << 20,    /* references times providers; 20 MB */
     PLAN_WRITTEN_MAX = 512,       /* actions of a plan that a model writes */
     TAG_BYTES_MAX = 1 << 10,      /* of a tag with its attributes */
     TAGS_WARNINGS_MAX = 32,       /* about one answer; then it is not heard */
@@ -121,8 +120,7 @@ enum {
     MANIFEST_LIST_MAX = 1024, /* entries of a list in it, as TOOLS_MAX */
 };
 
-/* An output over OUTPUT_BYTES_MAX is cut; its end then has this, followed by
- * the hash of the blob with all of it. */
+/* Ends an output that was cut, before the hash of the blob with all of it. */
 #define CUT_MARK " bytes shown; blob "
 
 #endif

@@ -8,7 +8,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     ARENA_CHUNK_MIN = 1 << 10, /* a parked run needs little more */

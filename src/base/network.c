@@ -7,19 +7,6 @@
 #include "base/fail.h"
 #include "base/url.h"
 
-static bool read_range(wend_str text, size_t slash, struct network_entry *e)
-{
-    int64_t bits;
-
-    if (!address_read((wend_str){text.ptr, slash}, &e->net) ||
-        !str_to_i64((wend_str){text.ptr + slash + 1, text.len - slash - 1},
-                    &bits) ||
-        bits > (e->net.v6 ? 128 : 32))
-        return false;
-    e->bits = (unsigned)bits;
-    return true;
-}
-
 /* A name, or an address with a port: as in a URL. */
 static wend_status read_host(wend_str text, struct arena *a,
                              struct network_entry *e, wend_error *err)
@@ -48,30 +35,24 @@ wend_status network_add(struct network *n, wend_str text, struct arena *a,
                         wend_error *err)
 {
     struct network_entry *e = arena_alloc(a, sizeof *e);
-    const char *slash = text.len ? memchr(text.ptr, '/', text.len) : NULL;
     int shown = text.len < 80 ? (int)text.len : 80;
     wend_error why = {0};
-    wend_status s = WEND_OK;
 
     if (!e)
         return fail_nomem(err);
-    if (slash) {
-        if (!read_range(text, (size_t)(slash - text.ptr), e))
-            s = fail(err, WEND_E_INVAL,
-                     "network: '%.*s' is no range like 10.0.0.0/8", shown,
-                     text.ptr);
-    } else if (address_read(text, &e->net)) {
-        e->bits = e->net.v6 ? 128 : 32;
-    } else if (!text.len || memchr(text.ptr, '?', text.len) ||
-               memchr(text.ptr, '#', text.len)) {
-        s = fail(err, WEND_E_INVAL, "network: '%.*s' is no host", shown,
-                 text.ptr ? text.ptr : "");
-    } else if (read_host(text, a, e, &why) != WEND_OK) {
-        s = fail(err, why.status, "network: '%.*s': %s", shown, text.ptr,
-                 why.message);
+    if (!address_read_net(text, &e->net, &e->bits)) {
+        if (text.len && memchr(text.ptr, '/', text.len))
+            return fail(err, WEND_E_INVAL,
+                        "network: '%.*s' is not a range like 10.0.0.0/8", shown,
+                        text.ptr);
+        if (!text.len || memchr(text.ptr, '?', text.len) ||
+            memchr(text.ptr, '#', text.len))
+            return fail(err, WEND_E_INVAL, "network: '%.*s' is not a host",
+                        shown, text.ptr ? text.ptr : "");
+        if (read_host(text, a, e, &why) != WEND_OK)
+            return fail(err, why.status, "network: '%.*s': %s", shown, text.ptr,
+                        why.message);
     }
-    if (s != WEND_OK)
-        return s;
     e->next = n->first;
     n->first = e;
     return WEND_OK;

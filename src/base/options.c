@@ -12,9 +12,7 @@ bool options_size(size_t size, size_t first)
     return size >= first && size <= OPTIONS_BYTES_MAX;
 }
 
-/* A shorter struct lacks our newest fields: they are zero, the default. A
- * longer one has fields that we do not know: fine as long as they are not
- * used. */
+/* Missing fields are zero, the default; unknown fields must be zero. */
 bool options_take(void *to, size_t to_size, size_t first, const void *from)
 {
     const unsigned char *bytes = from;

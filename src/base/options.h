@@ -12,7 +12,7 @@
     (offsetof(type, member) + sizeof(((const type *)0)->member))
 
 /* Copies a host's option struct, whatever its age; NULL gives defaults.
- * False: its size cannot be, or it uses fields that we do not know. */
+ * False: its size is invalid, or it uses fields that we do not know. */
 bool options_take(void *to, size_t to_size, size_t first, const void *from);
 #define OPTIONS_TAKE(to, type, member, from) \
     options_take((to), sizeof *(to), OPTIONS_FIRST(type, member), (from))

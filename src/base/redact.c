@@ -3,8 +3,6 @@
  */
 #include "base/redact.h"
 
-#include <string.h>
-
 /* How much of the secret's first n bytes both begins and ends them. */
 static size_t border(wend_str secret, size_t n)
 {

@@ -7,28 +7,25 @@
 #include "base/str.h"
 
 enum {
-    SECRET_BYTES_MIN = 8, /* a shorter one is no secret but a word */
-    SECRET_SHOWN_MAX = 16 /* how keys of one provider begin: no secret */
+    SECRET_BYTES_MIN = 8, /* anything shorter is a word */
+    SECRET_SHOWN_MAX = 16 /* the common prefix of a provider's keys */
 };
 
-/* A text that comes in pieces, of which each may hold a part of the secret.
- * Begins as {.secret = ...}. */
+/* A text in pieces, each with a part of the secret; at first {.secret}. */
 struct redact {
     wend_str secret; /* lent; absent: nothing is blanked */
     size_t matched;  /* bytes of it that the text so far ends in */
 };
 
-/* Blanks the next piece, in place. No piece waits for another, so the first
- * bytes of a secret that is cut in two are shown: at most half of it, and at
- * most SECRET_SHOWN_MAX. */
+/* Blanks the next piece, in place. It does not wait for more, so it shows the
+ * start of a divided secret: at most half, and at most SECRET_SHOWN_MAX. */
 void redact(struct redact *r, char *p, size_t len);
 
 /* For a text that can wait: blanks every secret that is whole. */
 void redact_whole(wend_str secret, char *p, size_t len);
-/* The same for several, of which one may hold another: the longest first. */
+/* The same for several, which may contain each other: the longest first. */
 void redact_list(const wend_str *secrets, size_t count, char *p, size_t len);
-/* How many bytes at the end of the text could be the beginning of the secret:
- * these wait for what follows. */
+/* The length of the end of the text that may begin the secret: it must wait. */
 size_t redact_begins(wend_str secret, wend_str text);
 
 #endif

@@ -1,10 +1,9 @@
 /*
  * regex.c - compiles and searches with PCRE2, within limits.
  *
- * A compiled pattern lives in an arena and is never freed on its own. PCRE2
- * counts its own limit anew at every place where a match may begin, so the
- * work of a search is counted here: a callout before each item of the
- * pattern sees how far the search has moved since the last one.
+ * PCRE2 restarts its own limit at every place where a match may begin, so the
+ * work of a search is counted here: a callout before each item of the pattern
+ * sees how far the search has moved since the last one.
  */
 #include "base/regex.h"
 
@@ -25,7 +24,7 @@ enum {
 
 struct regex {
     struct mem mem;      /* for searches */
-    struct arena *arena; /* while compiling, and for what is kept */
+    struct arena *arena; /* while it compiles, or keeps what searches need */
     pcre2_general_context *memory;
     pcre2_code *code;
     pcre2_match_context *context; /* kept, or NULL: made for each search */
@@ -139,17 +138,24 @@ static pcre2_match_context *new_context(const struct regex *r)
     return c;
 }
 
+static struct regex *regex_new(struct arena *a)
+{
+    struct regex *r = arena_alloc(a, sizeof *r);
+
+    if (r)
+        *r = (struct regex){.mem = *a->mem, .arena = a};
+    return r;
+}
+
 wend_status regex_compile(wend_str pattern, struct arena *a, struct regex **out,
                           wend_error *err)
 {
     struct buf text = {.mem = a->mem};
-    struct regex *r = arena_alloc(a, sizeof *r);
+    struct regex *r = regex_new(a);
     wend_status s;
 
     if (!r)
         return fail_nomem(err);
-    r->mem = *a->mem;
-    r->arena = a;
     s = regex_translate(pattern, &text, err);
     if (s == WEND_OK)
         s = compile(r, buf_view(&text), PCRE2_MATCH_UNSET_BACKREF, err);
@@ -163,15 +169,13 @@ wend_status regex_compile(wend_str pattern, struct arena *a, struct regex **out,
 wend_status regex_compile_perl(wend_str pattern, bool any_case, struct arena *a,
                                struct regex **out, wend_error *err)
 {
-    struct regex *r = arena_alloc(a, sizeof *r);
+    struct regex *r = regex_new(a);
     wend_status s;
 
     if (!r)
         return fail_nomem(err);
     if (pattern.len > REGEX_PATTERN_MAX)
         return fail(err, WEND_E_LIMIT, "over %d bytes", REGEX_PATTERN_MAX);
-    r->mem = *a->mem;
-    r->arena = a;
     s = compile(r, pattern,
                 PCRE2_MATCH_INVALID_UTF | (any_case ? PCRE2_CASELESS : 0u),
                 err);
@@ -185,9 +189,9 @@ wend_status regex_compile_perl(wend_str pattern, bool any_case, struct arena *a,
     return WEND_OK;
 }
 
-enum regex_result regex_find(const struct regex *r, wend_str text,
-                             uint64_t *work, struct regex_place *place,
-                             wend_error *err)
+enum regex_result regex_search(const struct regex *r, wend_str text,
+                               uint64_t *work, struct regex_place *place,
+                               wend_error *err)
 {
     pcre2_match_context *c = r->context ? r->context : new_context(r);
     pcre2_match_data *d =
@@ -216,10 +220,4 @@ enum regex_result regex_find(const struct regex *r, wend_str text,
     if (!r->context)
         pcre2_match_context_free(c);
     return result_of(code, err);
-}
-
-enum regex_result regex_search(const struct regex *r, wend_str text,
-                               uint64_t *work, wend_error *err)
-{
-    return regex_find(r, text, work, NULL, err);
 }

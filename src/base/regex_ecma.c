@@ -17,8 +17,7 @@
     "\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}"
 #define NO_LINE_END "[^\\x{a}\\x{d}\\x{2028}\\x{2029}]"
 
-/* What all else is, written out: PCRE2 forgets \D and \W beyond ASCII in a
- * class with \p in it. */
+/* Complements, as PCRE2 forgets \D and \W beyond ASCII in a class with \p. */
 #define NO_SPACE                                                  \
     "\\x{0}-\\x{8}\\x{e}-\\x{1f}\\x{21}-\\x{9f}\\x{a1}-\\x{167f}" \
     "\\x{1681}-\\x{1fff}\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}"   \
@@ -43,8 +42,7 @@ static bool wrong(struct ecma *e, size_t at, const char *what)
     return false;
 }
 
-/* The byte so far ahead, or 0 after the end; a NUL in a pattern means
- * nothing to those who look ahead. */
+/* The byte `by` places ahead, or 0 after the end. */
 static char ahead(const struct ecma *e, size_t by)
 {
     return by < e->in.len - e->at ? e->in.ptr[e->at + by] : 0;
@@ -55,20 +53,28 @@ static bool is_punctuation(char c)
     return c > ' ' && c < 127 && !is_letter(c) && !is_digit(c);
 }
 
-/* The rest, if it begins so; no pattern has a NUL where this asks. */
 static bool begins(const struct ecma *e, const char *prefix)
 {
-    wend_str rest = {e->in.ptr + e->at, e->in.len - e->at};
-
-    return str_starts(rest, prefix);
+    return str_starts(str_skip(e->in, e->at), prefix);
 }
 
-static void put_code(struct ecma *e, uint32_t code_point)
+/* Writes a character in place of the next `len` bytes. */
+static bool put_code(struct ecma *e, uint32_t code_point, size_t len)
 {
     buf_fmt(e->out, "\\x{%x}", (unsigned)code_point);
+    e->at += len;
+    return true;
 }
 
-/* Exactly `min` to `max` hexadecimal digits from `by` on; how many, or 0. */
+/* Writes the next `len` bytes as they are. */
+static bool copy(struct ecma *e, size_t len)
+{
+    buf_add(e->out, e->in.ptr + e->at, len);
+    e->at += len;
+    return true;
+}
+
+/* How many hexadecimal digits follow from `by` on, min to max; else 0. */
 static size_t hex(const struct ecma *e, size_t by, size_t min, size_t max,
                   uint32_t *out)
 {
@@ -76,14 +82,11 @@ static size_t hex(const struct ecma *e, size_t by, size_t min, size_t max,
     size_t i = 0;
 
     for (; i < max; i++) {
-        char c = ahead(e, by + i);
+        int digit = hex_value(ahead(e, by + i));
 
-        if (is_digit(c))
-            n = n * 16 + (uint32_t)(c - '0');
-        else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-            n = n * 16 + (uint32_t)((c | 0x20) - 'a' + 10);
-        else
+        if (digit < 0)
             break;
+        n = n * 16 + (uint32_t)digit;
     }
     *out = n;
     return i >= min ? i : 0;
@@ -98,10 +101,8 @@ static bool unicode_escape(struct ecma *e)
     if (ahead(e, 2) == '{') {
         len = hex(e, 3, 1, 8, &code);
         if (!len || ahead(e, 3 + len) != '}' || code > 0x10ffff)
-            return wrong(e, e->at, "\\u{...} is no code point");
-        e->at += 4 + len;
-        put_code(e, code);
-        return true;
+            return wrong(e, e->at, "\\u{...} is not a code point");
+        return put_code(e, code, 4 + len);
     }
     if (!hex(e, 2, 4, 4, &code))
         return wrong(e, e->at, "\\u needs four hexadecimal digits");
@@ -111,8 +112,7 @@ static bool unicode_escape(struct ecma *e)
         e->at += 6;
         code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
     }
-    put_code(e, code);
-    return true;
+    return put_code(e, code, 0);
 }
 
 /* PCRE2 knows the categories by their short names only. */
@@ -211,38 +211,22 @@ static bool char_escape(struct ecma *e)
     uint32_t code;
 
     for (size_t i = 0; i < sizeof controls / sizeof *controls; i++)
-        if (c == controls[i].letter && !(c == '0' && is_digit(ahead(e, 2)))) {
-            put_code(e, controls[i].code);
-            e->at += 2;
-            return true;
-        }
+        if (c == controls[i].letter && !(c == '0' && is_digit(ahead(e, 2))))
+            return put_code(e, controls[i].code, 2);
     if (c == 'u')
         return unicode_escape(e);
-    if (c == 'x' && hex(e, 2, 2, 2, &code)) {
-        put_code(e, code);
-        e->at += 4;
-        return true;
-    }
-    if (c == 'c' && is_letter(ahead(e, 2))) {
-        put_code(e, (uint32_t)ahead(e, 2) & 31);
-        e->at += 3;
-        return true;
-    }
-    if (is_punctuation(c)) {
-        buf_add(e->out, e->in.ptr + e->at, 2);
-        e->at += 2;
-        return true;
-    }
-    if (c == ' ') {
-        put_code(e, ' ');
-        e->at += 2;
-        return true;
-    }
+    if (c == 'x' && hex(e, 2, 2, 2, &code))
+        return put_code(e, code, 4);
+    if (c == 'c' && is_letter(ahead(e, 2)))
+        return put_code(e, (uint32_t)ahead(e, 2) & 31, 3);
+    if (is_punctuation(c))
+        return copy(e, 2);
+    if (c == ' ')
+        return put_code(e, ' ', 2);
     return wrong(e, e->at, "an escape that ECMA-262 does not have");
 }
 
-/* What stands for many characters, in a class or outside: \d \s \w \p and
- * their opposites. */
+/* \d \s \w \p and their opposites, in a class or outside. */
 static bool is_set(const struct ecma *e, size_t by)
 {
     char c = ahead(e, by + 1);
@@ -268,14 +252,9 @@ static bool set_escape(struct ecma *e, bool in_class)
     return property_escape(e);
 }
 
-static void copy_char(struct ecma *e)
+static bool copy_char(struct ecma *e)
 {
-    size_t len = 1;
-
-    while ((ahead(e, len) & 0xc0) == 0x80 && e->at + len < e->in.len)
-        len++;
-    buf_add(e->out, e->in.ptr + e->at, len);
-    e->at += len;
+    return copy(e, utf8_take(str_skip(e->in, e->at), 1));
 }
 
 static bool class_atom(struct ecma *e)
@@ -284,17 +263,13 @@ static bool class_atom(struct ecma *e)
 
     if (is_set(e, 0))
         return set_escape(e, true);
-    if (c == '\\' && ahead(e, 1) == 'b') {
-        put_code(e, 8);
-        e->at += 2;
-        return true;
-    }
+    if (c == '\\' && ahead(e, 1) == 'b')
+        return put_code(e, 8, 2);
     if (c == '\\')
         return char_escape(e);
     if (is_punctuation(c)) /* [: and [. begin what only POSIX has */
         buf_char(e->out, '\\');
-    copy_char(e);
-    return true;
+    return copy_char(e);
 }
 
 /* A '-' between two characters is a range, all others are themselves. */
@@ -333,8 +308,7 @@ static bool class(struct ecma *e)
     }
     if (e->at >= e->in.len)
         return wrong(e, from, "a [ without its ]");
-    copy_char(e);
-    return true;
+    return copy_char(e);
 }
 
 static bool back_reference(struct ecma *e)
@@ -356,22 +330,16 @@ static bool named_reference(struct ecma *e)
         len++;
     if (ahead(e, 2) != '<' || ahead(e, len) != '>')
         return wrong(e, e->at, "\\k needs <a name>");
-    buf_add(e->out, e->in.ptr + e->at, len + 1);
-    e->at += len + 1;
-    return true;
+    return copy(e, len + 1);
 }
 
 static bool escape(struct ecma *e)
 {
     char c = ahead(e, 1);
 
-    e->repeatable = true;
-    if (c == 'b' || c == 'B') {
-        e->repeatable = false;
-        buf_add(e->out, e->in.ptr + e->at, 2);
-        e->at += 2;
-        return true;
-    }
+    e->repeatable = c != 'b' && c != 'B';
+    if (!e->repeatable)
+        return copy(e, 2);
     if (is_set(e, 0))
         return set_escape(e, false);
     if (c >= '1' && c <= '9')
@@ -388,16 +356,11 @@ static bool group(struct ecma *e)
     size_t len = 3;
 
     e->repeatable = false;
-    if (ahead(e, 1) != '?') {
-        copy_char(e);
-        return true;
-    }
+    if (ahead(e, 1) != '?')
+        return copy_char(e);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (begins(e, kinds[i])) {
-            buf_cstr(e->out, kinds[i]);
-            e->at += strlen(kinds[i]);
-            return true;
-        }
+        if (begins(e, kinds[i]))
+            return copy(e, strlen(kinds[i]));
     if (begins(e, "(?P<"))
         len = 4;
     else if (!begins(e, "(?<"))
@@ -412,7 +375,7 @@ static bool group(struct ecma *e)
     return true;
 }
 
-/* Length of {n}, {n,} or {n,m}; 0 if it is none of these. */
+/* Length of {n}, {n,} or {n,m}; 0 for anything else. */
 static size_t counted(const struct ecma *e)
 {
     size_t len = 1;
@@ -433,10 +396,8 @@ static bool repeat(struct ecma *e, size_t len)
         return wrong(e, e->at, "nothing to repeat");
     if (ahead(e, len) == '?') /* lazy */
         len++;
-    buf_add(e->out, e->in.ptr + e->at, len);
-    e->at += len;
     e->repeatable = false;
-    return true;
+    return copy(e, len);
 }
 
 static bool literal(struct ecma *e)
@@ -446,8 +407,7 @@ static bool literal(struct ecma *e)
     if (c == '{' || c == '}' || c == ']')
         buf_char(e->out, '\\');
     e->repeatable = c != '^' && c != '$' && c != '|';
-    copy_char(e);
-    return true;
+    return copy_char(e);
 }
 
 static bool term(struct ecma *e)

@@ -1,13 +1,12 @@
 /*
- * regex_literal.c - what a text must contain to match a pattern, seen at a
- * glance.
+ * regex_literal.c - bytes that every match of a pattern must contain.
  *
- * Looking for bytes is many times faster than searching, so a caller that
- * searches much does this first. Where a pattern is not plain the answer is
- * shorter, or nothing; it is never too much.
+ * Finding bytes is many times faster than searching, so callers that search
+ * much do it first. For a complicated pattern the answer is shorter or empty.
  */
 #include "base/regex.h"
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 struct glance {
@@ -22,8 +21,7 @@ struct glance {
 
 static bool is_alnum(char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-           (c >= 'A' && c <= 'Z');
+    return is_letter(c) || is_digit(c);
 }
 
 /* Keeps the longest run. */
@@ -79,7 +77,7 @@ static size_t class_end(wend_str in, size_t at)
         if (in.ptr[at] == '\\') {
             at++;
         } else if (in.ptr[at] == '[') {
-            named = named_len((wend_str){in.ptr + at, in.len - at});
+            named = named_len(str_skip(in, at));
             at += named ? named - 1 : 0;
         }
     }
@@ -91,14 +89,13 @@ static size_t count_len(wend_str s)
 {
     size_t n = 1;
 
-    while (n < s.len &&
-           ((s.ptr[n] >= '0' && s.ptr[n] <= '9') || s.ptr[n] == ','))
+    while (n < s.len && (is_digit(s.ptr[n]) || s.ptr[n] == ','))
         n++;
     return n > 1 && n < s.len && s.ptr[n] == '}' ? n + 1 : 0;
 }
 
-/* \. is a dot, \b and \d and their like are no text; of all else (\x41, \1,
- * \p{..}) not even the end is known here, so nothing behind it is taken. */
+/* \. is a dot; \b, \d and the like stand for no fixed text. The end of every
+ * other escape (\x41, \1, \p{..}) is unknown here, so the rest is dropped. */
 static void glance_escape(struct glance *g, wend_str rest)
 {
     static const char plain[] = "bBdDsSwWhHvVAzZ";
@@ -115,7 +112,7 @@ static void glance_escape(struct glance *g, wend_str rest)
 
 static void glance_item(struct glance *g)
 {
-    wend_str rest = {g->in.ptr + g->at, g->in.len - g->at};
+    wend_str rest = str_skip(g->in, g->at);
     char c = *rest.ptr;
 
     switch (c) {
@@ -143,19 +140,17 @@ static void glance_item(struct glance *g)
 
 void regex_literal(wend_str pattern, struct buf *out)
 {
+    static const char *const hard[] = {"|", "(?", "(*", "\\Q", "\\K", "\\E"};
     struct glance g = {.in = pattern,
                        .out = out,
                        .out_start = out->len,
                        .run = {.mem = out->mem}};
 
     /* Alternatives, settings, comments: not at a glance. */
-    if (memchr(pattern.ptr, '|', pattern.len) ||
-        memmem(pattern.ptr, pattern.len, "(?", 2) ||
-        memmem(pattern.ptr, pattern.len, "(*", 2) ||
-        memmem(pattern.ptr, pattern.len, "\\Q", 2) ||
-        memmem(pattern.ptr, pattern.len, "\\K", 2) ||
-        memmem(pattern.ptr, pattern.len, "\\E", 2) ||
-        utf8_valid_len(pattern) != pattern.len)
+    for (size_t i = 0; i < sizeof hard / sizeof *hard; i++)
+        if (memmem(pattern.ptr, pattern.len, hard[i], strlen(hard[i])))
+            return;
+    if (utf8_valid_len(pattern) != pattern.len)
         return;
     while (g.at < pattern.len)
         glance_item(&g);

@@ -4,7 +4,6 @@
 #include "base/str.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/ascii.h"
 
@@ -38,13 +37,11 @@ bool str_starts(wend_str s, const char *prefix)
     return s.len >= len && !memcmp(s.ptr, prefix, len);
 }
 
-bool str_starts_nocase(wend_str s, const char *lower_case)
+bool str_starts_nocase(wend_str s, const char *prefix)
 {
-    size_t i = 0;
+    size_t len = strlen(prefix);
 
-    while (lower_case[i] && i < s.len && lower(s.ptr[i]) == lower_case[i])
-        i++;
-    return !lower_case[i];
+    return s.len >= len && str_same((wend_str){s.ptr, len}, str_of(prefix));
 }
 
 bool str_ends(wend_str s, const char *suffix)
@@ -83,6 +80,15 @@ bool str_take(wend_str *rest, char end, wend_str *piece)
         return false;
     *rest = str_skip(*rest, len + (at != NULL));
     return true;
+}
+
+size_t str_count(wend_str s, char c)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s.len; i++)
+        n += s.ptr[i] == c;
+    return n;
 }
 
 int str_index(wend_str s, const char *const *names, int n)
@@ -135,9 +141,8 @@ bool str_nearer(wend_str s, wend_str name, int *best)
 const char *str_near(wend_str s, const char *const *names, int n)
 {
     const char *nearest = NULL;
-    int best = 0;
 
-    for (int i = 0; i < n; i++)
+    for (int i = 0, best = 0; i < n; i++)
         if (str_nearer(s, str_of(names[i]), &best))
             nearest = names[i];
     return nearest;
@@ -175,71 +180,67 @@ bool str_to_i64(wend_str s, int64_t *out)
     return true;
 }
 
+static wend_str take_digits(wend_str *s)
+{
+    wend_str digits = {s->ptr, 0};
+
+    while (digits.len < s->len && is_digit(s->ptr[digits.len]))
+        digits.len++;
+    *s = str_skip(*s, digits.len);
+    return digits;
+}
+
+struct unit {
+    const char *name; /* the last has NULL */
+    int64_t worth;
+};
+
+/* False: the unit is unknown, or n of it are over `most`. */
+static bool find_unit(const struct unit *u, wend_str name, int64_t n,
+                      int64_t most, int64_t *worth)
+{
+    while (u->name && !str_is(name, u->name))
+        u++;
+    *worth = u->worth;
+    return u->name && n <= most / u->worth;
+}
+
 bool str_to_ms(wend_str s, int64_t *out)
 {
-    static const struct {
-        const char *unit;
-        int64_t ms;
-    } units[] = {
-        {"ms", 1},      {"s", 1000},     {"m", 60000},
-        {"h", 3600000}, {"d", 86400000}, {"", 1000},
+    static const struct unit units[] = {
+        {"ms", 1},       {"s", 1000}, {"m", 60000}, {"h", 3600000},
+        {"d", 86400000}, {"", 1000},  {NULL, 1},
     };
     const int64_t year_ms = 366LL * 86400000;
-    int64_t whole = 0, part = 0, scale = 1;
-    size_t i = 0;
-    bool digits = false;
+    wend_str whole = take_digits(&s), part = {s.ptr, 0};
+    int64_t n, fraction = 0, scale = 1, ms;
 
-    for (; i < s.len && s.ptr[i] >= '0' && s.ptr[i] <= '9'; i++) {
-        digits = true;
-        whole = whole * 10 + (s.ptr[i] - '0');
-        if (whole > year_ms)
-            return false;
+    if (str_starts(s, ".")) {
+        s = str_skip(s, 1);
+        part = take_digits(&s);
     }
-    if (i < s.len && s.ptr[i] == '.')
-        for (i++; i < s.len && s.ptr[i] >= '0' && s.ptr[i] <= '9'; i++) {
-            if (scale > 1000000)
-                continue;
-            part = part * 10 + (s.ptr[i] - '0');
-            scale *= 10;
-        }
-    if (!digits)
+    for (size_t i = 0; i < part.len && scale <= 1000000; i++, scale *= 10)
+        fraction = fraction * 10 + (part.ptr[i] - '0');
+    if (!str_to_i64(whole, &n) || !find_unit(units, s, n, year_ms, &ms))
         return false;
-    for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
-        wend_str rest = {s.ptr + i, s.len - i};
-
-        if (!str_is(rest, units[u].unit))
-            continue;
-        if (whole > year_ms / units[u].ms)
-            return false;
-        *out = whole * units[u].ms + part * units[u].ms / scale;
-        return *out <= year_ms;
-    }
-    return false;
+    *out = n * ms + fraction * ms / scale;
+    return *out <= year_ms;
 }
 
 bool str_to_bytes(wend_str s, int64_t *out)
 {
-    static const struct {
-        const char *unit;
-        int shift;
-    } units[] = {{"", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}};
-    const int64_t most = INT64_C(1) << 50;
-    int64_t n = 0;
-    size_t i = 0;
+    static const struct unit units[] = {
+        {"", 1},          {"KiB", 1 << 10},          {"MiB", 1 << 20},
+        {"GiB", 1 << 30}, {"TiB", INT64_C(1) << 40}, {NULL, 1},
+    };
+    wend_str digits = take_digits(&s);
+    int64_t n, bytes;
 
-    for (; i < s.len && s.ptr[i] >= '0' && s.ptr[i] <= '9'; i++) {
-        n = n * 10 + (s.ptr[i] - '0');
-        if (n > most)
-            return false;
-    }
-    for (size_t u = 0; i && n && u < sizeof units / sizeof *units; u++)
-        if (str_is((wend_str){s.ptr + i, s.len - i}, units[u].unit)) {
-            if (n > most >> units[u].shift)
-                return false;
-            *out = n << units[u].shift;
-            return true;
-        }
-    return false;
+    if (!str_to_i64(digits, &n) || !n ||
+        !find_unit(units, s, n, INT64_C(1) << 50, &bytes))
+        return false;
+    *out = n * bytes;
+    return true;
 }
 
 static bool glob_byte(char p, char c, unsigned flags)
@@ -286,20 +287,16 @@ bool buf_room(struct buf *b, size_t more)
         return false;
     if (more < b->cap - b->len && b->cap)
         return true;
-    if (more > SIZE_MAX / 4 - b->len) {
-        b->failed = true;
-        return false;
-    }
-    while (cap - b->len <= more)
+    b->failed = more > SIZE_MAX / 4 - b->len;
+    while (!b->failed && cap - b->len <= more)
         cap *= 2;
-    p = mem_realloc(b->mem, b->ptr, cap);
-    if (!p) {
-        b->failed = true;
-        return false;
+    p = b->failed ? NULL : mem_realloc(b->mem, b->ptr, cap);
+    b->failed = !p;
+    if (p) {
+        b->ptr = p;
+        b->cap = cap;
     }
-    b->ptr = p;
-    b->cap = cap;
-    return true;
+    return p;
 }
 
 void buf_char(struct buf *b, char c)

@@ -5,7 +5,6 @@
 #define BASE_STR_H
 
 #include <stdarg.h>
-#include <string.h>
 
 #include "base/mem.h"
 
@@ -14,9 +13,9 @@
 
 wend_str str_of(const char *s); /* NULL gives an absent string */
 bool str_eq(wend_str a, wend_str b);
-/* As memcmp; what is the beginning of another comes before it. */
+/* As memcmp; a prefix comes first. */
 int str_order(wend_str a, wend_str b);
-/* Inline: mostly b is known, and so is its length. */
+/* Inline: mostly b is a literal. */
 static inline bool str_is(wend_str a, const char *b)
 {
     size_t len = strlen(b);
@@ -40,7 +39,7 @@ static inline wend_str str_skip(wend_str s, size_t n)
     return (wend_str){s.ptr + n, s.len - n};
 }
 
-/* s without such bytes at both ends; see base/ascii.h. */
+/* s without the bytes of that kind (base/ascii.h) at both ends. */
 static inline wend_str str_trim(wend_str s, bool (*is)(char c))
 {
     while (s.len && is(s.ptr[0]))
@@ -52,35 +51,32 @@ static inline wend_str str_trim(wend_str s, bool (*is)(char c))
 
 /* Copies s to *at, without a NUL, and moves *at behind it. */
 wend_str str_pack(char **at, wend_str s);
-/* Takes what stands before the next `end`, and drops that; false: the text is
- * at its end. */
+/* Takes the text up to the next `end`, which it drops; false: none is left. */
 bool str_take(wend_str *rest, char end, wend_str *piece);
 static inline bool str_line(wend_str *rest, wend_str *line)
 {
     return str_take(rest, '\n', line);
 }
 
+size_t str_count(wend_str s, char c); /* how often it occurs */
 /* The index of s among n names, or -1. */
 int str_index(wend_str s, const char *const *names, int n);
-/* The nearest of n names for "did you mean", or NULL when none is near. */
+/* The nearest of n names for "did you mean", or NULL. */
 const char *str_near(wend_str s, const char *const *names, int n);
-/* Whether the name is near, and nearer than those asked before with the same
- * *best, which is 0 at first. */
+/* Whether the name is near, and nearer than all before; *best is 0 at first. */
 bool str_nearer(wend_str s, wend_str name, int *best);
 /* The nearest of n names, each a wend_str at `offset` in an element of `size`
- * bytes of a list (NULL if n is 0); absent when none is near. */
+ * bytes of a list (NULL if n is 0); or absent. */
 wend_str str_nearest(wend_str s, const void *list, size_t size, size_t offset,
                      size_t n);
 /* Decimal digits only, at most INT64_MAX. */
 bool str_to_i64(wend_str s, int64_t *out);
-/* 20ms, 1.5s, 2m, 1h, or a bare number of seconds; false if none of these
- * or beyond a year. */
+/* 20ms, 1.5s, 2m, 1h, 1d, or a number of seconds; at most a year. */
 bool str_to_ms(wend_str s, int64_t *out);
-/* 4096, 64KiB, 512MiB, 2GiB; false if it is not a size, 0, or over a PiB. */
+/* 4096, 64KiB, 512MiB, 2GiB; not 0, at most a PiB. */
 bool str_to_bytes(wend_str s, int64_t *out);
 
-/* `*` any run of bytes, `?` one byte; the whole text must match. Linear in
- * pattern * text at worst. */
+/* `*` any bytes, `?` one byte; all of the text. At worst pattern * text. */
 bool str_glob(wend_str pattern, wend_str text);
 enum { GLOB_ANY_CASE = 1, GLOB_STARS = 2 /* `?` stands for itself */ };
 bool str_glob_as(wend_str pattern, wend_str text, unsigned flags);
@@ -90,7 +86,7 @@ struct buf {
     const struct mem *mem;
     char *ptr;
     size_t len, cap;
-    bool failed; /* sticks; what was added since is lost */
+    bool failed; /* sticks; later additions are lost */
 };
 
 bool buf_room(struct buf *b, size_t more); /* makes room, false on failure */
@@ -123,8 +119,8 @@ void buf_fmt(struct buf *b, const char *fmt, ...)
 void buf_clear(struct buf *b); /* keeps the memory */
 void buf_free(struct buf *b);
 wend_str buf_view(const struct buf *b); /* never absent; lent */
-/* What it holds as a string of the arena; frees b. Absent, and a->failed is
- * set, if there is no memory or was none for b. */
+/* Its content as a string of the arena; frees b. Absent, and a->failed is set,
+ * if memory runs out or b has failed. */
 wend_str buf_keep(struct buf *b, struct arena *a);
 
 /* Writes n in decimal to p (room for 21 bytes), returns the length. */

@@ -14,14 +14,21 @@ enum {
     SHOWN_MAX = 80, /* of a host, in words */
 };
 
-static bool is_hex(char c)
+/* The byte that the escape %XX at i stands for; -1: there is no escape. */
+static int escaped(wend_str s, size_t i)
 {
-    return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f');
+    int high = -1, low = -1;
+
+    if (s.ptr[i] == '%' && s.len - i >= 3) {
+        high = hex_value(s.ptr[i + 1]);
+        low = hex_value(s.ptr[i + 2]);
+    }
+    return high < 0 || low < 0 ? -1 : high << 4 | low;
 }
 
-static wend_str from(wend_str s, size_t i)
+static bool is_unreserved(char c)
 {
-    return (wend_str){s.ptr + i, s.len - i};
+    return is_letter(c) || is_digit(c) || (c && strchr("-._~", c));
 }
 
 static size_t find_any(wend_str s, const char *any)
@@ -62,18 +69,17 @@ static wend_status check_bytes(wend_str text, wend_error *err)
 
 /* ---- Host and port ------------------------------------------------------- */
 
-/* Whether others would read it as an IPv4 address: they do so if its last
- * part is a number, decimal or hexadecimal. */
+/* Other readers then take it for an IPv4 address. */
 static bool ends_in_number(wend_str host)
 {
     size_t i = host.len, digits;
 
     while (i && host.ptr[i - 1] != '.')
         i--;
-    host = from(host, i);
+    host = str_skip(host, i);
     digits = i = 0;
     if (host.len >= 2 && host.ptr[0] == '0' && host.ptr[1] == 'x')
-        for (i = 2; i < host.len && is_hex(host.ptr[i]);)
+        for (i = 2; i < host.len && hex_value(host.ptr[i]) >= 0;)
             i++;
     else
         while (digits < host.len && is_digit(host.ptr[digits]))
@@ -169,7 +175,7 @@ static wend_status read_port(wend_str text, struct url *u, wend_error *err)
     if (text.ptr[0] != ':')
         return fail(err, WEND_E_INVAL,
                     "the URL has something else than a port after its host");
-    text = from(text, 1);
+    text = str_skip(text, 1);
     if (text.len > 5 || !str_to_i64(text, &port) || port < 1 || port > PORT_MAX)
         return fail(err, WEND_E_INVAL, "the URL's port is not 1 to %d",
                     PORT_MAX);
@@ -201,7 +207,7 @@ static wend_status read_authority(wend_str text, struct arena *a, struct url *u,
         s = read_v6_host((wend_str){text.ptr + 1, end - 1}, a, u, err);
     else
         s = read_host((wend_str){text.ptr, end}, a, u, err);
-    return s == WEND_OK ? read_port(from(text, end + v6), u, err) : s;
+    return s == WEND_OK ? read_port(str_skip(text, end + v6), u, err) : s;
 }
 
 /* ---- Path and query ------------------------------------------------------ */
@@ -212,13 +218,9 @@ static int dots(wend_str segment)
     int n = 0;
 
     for (size_t i = 0; i < segment.len; n++) {
-        if (segment.ptr[i] == '.')
-            i++;
-        else if (segment.len - i >= 3 && segment.ptr[i] == '%' &&
-                 segment.ptr[i + 1] == '2' && lower(segment.ptr[i + 2]) == 'e')
-            i += 3;
-        else
+        if (segment.ptr[i] != '.' && escaped(segment, i) != '.')
             return 0;
+        i += segment.ptr[i] == '.' ? 1 : 3;
     }
     return n <= 2 ? n : 0;
 }
@@ -228,12 +230,11 @@ static wend_status put_escaped(struct buf *b, wend_str s, wend_error *err)
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
 
-        if (c == '%' &&
-            (s.len - i < 3 || !is_hex(s.ptr[i + 1]) || !is_hex(s.ptr[i + 2])))
+        if (c == '%' && escaped(s, i) < 0)
             return fail(err, WEND_E_INVAL,
                         "the URL has a '%%' without two hexadecimal digits; "
                         "write %%25");
-        if (is_letter(c) || is_digit(c) || strchr("-._~:/?[]@!$&'()*+,;=%", c))
+        if (is_unreserved(c) || strchr(":/?[]@!$&'()*+,;=%", c))
             buf_char(b, c);
         else
             buf_fmt(b, "%%%02X", (unsigned)(unsigned char)c);
@@ -255,11 +256,11 @@ static wend_status put_path(struct buf *b, wend_str path, bool *plain,
     wend_status s = WEND_OK;
 
     while (path.len && s == WEND_OK) {
-        wend_str rest = from(path, 1), segment = {rest.ptr, 0};
+        wend_str rest = str_skip(path, 1), segment = {rest.ptr, 0};
         int n;
 
         segment.len = find_any(rest, "/");
-        path = from(rest, segment.len);
+        path = str_skip(rest, segment.len);
         n = dots(segment);
         if (n)
             *plain = false;
@@ -281,7 +282,7 @@ static wend_status read_target(wend_str text, struct arena *a, struct url *u,
     wend_str path = {text.ptr, find_any(text, "?#")}, query;
     wend_status s;
 
-    query = from(text, path.len);
+    query = str_skip(text, path.len);
     query.len = find_any(query, "#");
     s = put_path(&b, path.len ? path : STR("/"), &u->plain, err);
     if (s == WEND_OK)
@@ -292,50 +293,31 @@ static wend_status read_target(wend_str text, struct arena *a, struct url *u,
 
 /* ---- One spelling -------------------------------------------------------- */
 
-/* The byte at *i, unescaped if the form says so; 0: it stays escaped. */
-static char unescaped(wend_str s, size_t i, enum url_form form)
-{
-    char c = (char)(hex_value(s.ptr[i + 1]) << 4 | hex_value(s.ptr[i + 2]));
-
-    if (is_letter(c) || is_digit(c) || (c && strchr("-._~", c)))
-        return c;
-    return form == URL_OPEN && (c == '/' || c == '\\') ? '/' : 0;
-}
-
-static bool is_escape(wend_str s, size_t i)
-{
-    return s.ptr[i] == '%' && s.len - i >= 3 && is_hex(s.ptr[i + 1]) &&
-           is_hex(s.ptr[i + 2]);
-}
-
 void url_decode(struct buf *out, wend_str text)
 {
-    for (size_t i = 0; i < text.len; i++)
-        if (is_escape(text, i)) {
-            buf_char(out, (char)(hex_value(text.ptr[i + 1]) << 4 |
-                                 hex_value(text.ptr[i + 2])));
-            i += 2;
-        } else {
-            buf_char(out, text.ptr[i]);
-        }
+    for (size_t i = 0; i < text.len; i++) {
+        int byte = escaped(text, i);
+
+        buf_char(out, byte < 0 ? text.ptr[i] : (char)byte);
+        i += byte < 0 ? 0 : 2;
+    }
 }
 
 static void put_normal(struct buf *b, wend_str s, enum url_form form,
                        bool is_path)
 {
     for (size_t i = 0; i < s.len; i++) {
-        char c = s.ptr[i], plain;
+        int byte = escaped(s, i);
+        char c = byte < 0 ? s.ptr[i] : (char)byte;
 
-        if (is_escape(s, i)) {
-            plain = unescaped(s, i, is_path ? form : URL_PLAIN);
+        if (byte >= 0) {
             i += 2;
-            if (!plain) {
-                buf_fmt(b, "%%%02X",
-                        (unsigned)(hex_value(s.ptr[i - 1]) << 4 |
-                                   hex_value(s.ptr[i])));
+            if (is_path && form == URL_OPEN && (c == '/' || c == '\\')) {
+                c = '/';
+            } else if (!is_unreserved(c)) {
+                buf_fmt(b, "%%%02X", (unsigned)byte);
                 continue;
             }
-            c = plain;
         }
         if (c != '/' || !is_path || form == URL_PLAIN || !b->len ||
             b->ptr[b->len - 1] != '/')
@@ -346,7 +328,7 @@ static void put_normal(struct buf *b, wend_str s, enum url_form form,
 wend_str url_normal(wend_str target, enum url_form form, struct arena *a)
 {
     size_t path = find_any(target, "?#");
-    wend_str query = from(target, path);
+    wend_str query = str_skip(target, path);
     struct buf spelled = {.mem = a->mem}, out = {.mem = a->mem};
     bool plain;
     wend_status s;
@@ -372,18 +354,10 @@ wend_str url_normal(wend_str target, enum url_form form, struct arena *a)
 /* The length of `http://` or `https://` in front, in any case; or 0. */
 static size_t read_scheme(wend_str text, bool *https)
 {
-    static const char *const schemes[] = {"http://", "https://"};
-
-    for (size_t k = 0; k < 2; k++) {
-        size_t len = strlen(schemes[k]), i = 0;
-
-        while (i < len && i < text.len && lower(text.ptr[i]) == schemes[k][i])
-            i++;
-        *https = k;
-        if (i == len)
-            return len;
-    }
-    return 0;
+    *https = str_starts_nocase(text, "https://");
+    return *https                               ? strlen("https://")
+           : str_starts_nocase(text, "http://") ? strlen("http://")
+                                                : 0;
 }
 
 wend_status url_parse(wend_str text, struct arena *a, struct url *out,
@@ -400,11 +374,11 @@ wend_status url_parse(wend_str text, struct arena *a, struct url *out,
     if (!scheme)
         return fail(err, WEND_E_INVAL,
                     "the URL does not begin with http:// or https://");
-    rest = from(text, scheme);
+    rest = str_skip(text, scheme);
     authority = (wend_str){rest.ptr, find_any(rest, "/?#")};
     s = read_authority(authority, a, &u, err);
     if (s == WEND_OK)
-        s = read_target(from(rest, authority.len), a, &u, err);
+        s = read_target(str_skip(rest, authority.len), a, &u, err);
     if (s != WEND_OK)
         return s;
     url_put_origin(&origin, &u);

@@ -1,9 +1,9 @@
 /*
  * url.h - http and https URLs: read strictly, written in one way.
  *
- * Two readers of one URL that disagree about its host are a hole. So there is
- * one, it refuses whatever others might read differently, and what goes to
- * others is written anew from what was read.
+ * Two readers that disagree about the host of a URL are a hole. So there is
+ * one; it refuses what others might read differently, and others get the URL as
+ * this one writes it.
  */
 #ifndef BASE_URL_H
 #define BASE_URL_H

@@ -7,7 +7,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <string.h>
 
 static const uint64_t high_bits = 0x8080808080808080;
 
@@ -124,16 +123,27 @@ size_t utf8_put(char *p, uint32_t code_point)
     return len;
 }
 
+/* Whether the byte continues a code point. */
+static bool continues(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+size_t utf8_count(wend_str s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s.len; i++)
+        n += !continues(s.ptr[i]);
+    return n;
+}
+
 size_t utf8_take(wend_str s, size_t count)
 {
     size_t i = 0;
 
-    for (; i < s.len; i++) {
-        bool starts = ((unsigned char)s.ptr[i] & 0xc0) != 0x80;
-
-        if (starts && !count--)
-            break;
-    }
+    while (i < s.len && (continues(s.ptr[i]) || count--))
+        i++;
     return i;
 }
 
@@ -141,7 +151,7 @@ size_t utf8_cut(wend_str s, size_t max)
 {
     if (max >= s.len)
         return s.len;
-    while (max && ((unsigned char)s.ptr[max] & 0xc0) == 0x80)
+    while (max && continues(s.ptr[max]))
         max--;
     return max;
 }
@@ -151,8 +161,7 @@ size_t utf8_whole(const char *p, size_t len)
     size_t tail = 0, wanted;
     unsigned char first;
 
-    while (tail < len && tail < 3 &&
-           ((unsigned char)p[len - 1 - tail] & 0xc0) == 0x80)
+    while (tail < len && tail < 3 && continues(p[len - 1 - tail]))
         tail++;
     if (tail == len)
         return len;
@@ -206,8 +215,7 @@ static const struct range marks[] = {
     {0x1D165, 0x1D169}, {0x1D242, 0x1D244}, {0x1E000, 0x1E02A},
 };
 
-/* Symbols that a variation selector turns into a picture or back: a range
- * that holds them all, and few letters. */
+/* Ranges with all symbols that a variation selector changes, and few others. */
 static const struct range symbols[] = {
     {'#', '#'},       {'*', '*'},       {'0', '9'},       {0xA9, 0xA9},
     {0xAE, 0xAE},     {0x203C, 0x203C}, {0x2049, 0x2049}, {0x2122, 0x21AA},
@@ -225,7 +233,7 @@ static bool is_in(const struct range *list, size_t count, uint32_t c)
 
 #define IN(list, c) is_in(list, sizeof(list) / sizeof *(list), c)
 
-bool utf8_harmful(uint32_t c)
+static bool is_harmful(uint32_t c)
 {
     if (c < 0x7F)
         return c < 0x20 && c != '\n' && c != '\t';
@@ -239,10 +247,10 @@ bool utf8_hides(struct utf8_before *b, uint32_t c)
     b->c = c;
     if (c < 0x300) {
         b->marks = 0;
-        return utf8_harmful(c);
+        return is_harmful(c);
     }
     if (IN(marks, c))
-        return ++b->marks > UTF8_MARKS_MAX || utf8_harmful(c);
+        return ++b->marks > UTF8_MARKS_MAX || is_harmful(c);
     if ((c == 0xFE0E || c == 0xFE0F) && IN(symbols, before))
         return false;
     b->marks = 0;

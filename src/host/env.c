@@ -30,8 +30,7 @@ static int64_t clock_us(void *ctx)
 static void chance(void *ctx, void *out, size_t len)
 {
     (void)ctx;
-    /* Up to 256 bytes cannot fail once the kernel's pool is up; ids that
-     * were not random would be worse than a stop. */
+    /* It cannot fail for 256 bytes; ids must never be predictable. */
     if (getentropy(out, len))
         abort();
 }

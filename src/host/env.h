@@ -11,7 +11,6 @@
 #define HOST_ENV_H
 
 #include "host/fetch/fetch.h"
-#include "host/loop.h"
 #include "host/proc/proc.h"
 #include "host/threads.h"
 

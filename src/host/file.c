@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -79,8 +78,7 @@ wend_status file_read(const char *path, size_t max, struct buf *out,
     return s;
 }
 
-/* Where containers and service managers put secrets, with rights of their
- * own choice. */
+/* Containers and service managers choose the rights of secrets themselves. */
 static bool is_mounted(const char *path)
 {
     static const char *const places[] = {"/run/secrets/", "/var/run/secrets/",

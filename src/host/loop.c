@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
-#include <uv.h>
 
 #include "base/fail.h"
 #include "host/loop_uv.h"
@@ -35,8 +34,7 @@ static void nothing_async(uv_async_t *a)
     (void)a; /* returning from uv_run is all that is wanted */
 }
 
-/* It can be due before uv_run has begun to wait, which then has no timer left
- * that would end the wait. */
+/* It may fire before uv_run waits: then no timer would end the wait. */
 static void on_timer(uv_timer_t *t)
 {
     uv_stop(t->loop);
@@ -103,8 +101,7 @@ static void wake(struct loop *base)
 static const struct loop_ops ops = {free_loop, backend_fd, turn,
                                     backend_timeout_ms, wake};
 
-/* libuv ends the process if, after the descriptor of its first loop, there are
- * no two left for a pipe. */
+/* libuv aborts if its first loop leaves no two descriptors for a pipe. */
 static int room_for_loop(void)
 {
     int ends[2], third, rc = 0;

@@ -1,15 +1,12 @@
 /*
  * loop.h - one event loop: an fd, one timer, one wake-up, worker threads.
  *
- * Who owns the loop keeps its own list of deadlines and tells the nearest.
- * What else waits on it (transfers) joins through loop_uv.h. A loop may be
- * another one than the system's (host/env.h): it has other operations.
+ * The owner of the loop keeps its own list of deadlines and passes the nearest.
+ * Transfers and programs join through loop_uv.h. A simulated loop (host/env.h)
+ * has other operations.
  */
 #ifndef HOST_LOOP_H
 #define HOST_LOOP_H
-
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "base/mem.h"
 
@@ -24,8 +21,7 @@ struct loop_ops {
     void (*turn)(struct loop *l, int timeout_ms);
     /* How long a foreign loop that watches the fd may wait; -1 = no limit. */
     int (*timeout_ms)(struct loop *l);
-    /* Makes a waiting turn return; the fd becomes readable. [any thread, but
-     * not after free] */
+    /* Ends a waiting turn; the fd becomes readable. [any thread] */
     void (*wake)(struct loop *l);
 };
 

@@ -12,12 +12,10 @@
 #include "host/loop.h"
 
 uv_loop_t *loop_uv(struct loop *l); /* one of loop_new */
-/* The next turn that waits rests first, so that what comes meanwhile is seen
- * at once: to wake up costs more than to read. */
+/* The next turn that waits rests first, so that one wake-up sees more. */
 enum { LOOP_REST_MS = 2 }; /* too short to be seen */
 void loop_rest(struct loop *l);
-/* One function that is called before a turn waits: what it does then needs no
- * turn of its own. NULL: none. */
+/* A function to call before a turn waits, to save a turn; NULL: none. */
 void loop_before(struct loop *l, void (*fn)(void *ctx), void *ctx);
 
 #endif

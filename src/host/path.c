@@ -1,19 +1,16 @@
 /*
  * path.c - the only way to a file: beneath a directory that is held open.
  *
- * Neither who picks the path is trusted nor what lies in the directory.
- * Every name from outside goes through openat2; the few calls without it
- * take one component, relative to a directory that openat2 gave, and follow
- * no link. No state: any thread may call.
+ * Neither the path nor the content of the directory is trusted. Every name
+ * from outside goes through openat2; the few calls without it take one
+ * component, relative to a directory that openat2 gave, and follow no link.
+ * No state: any thread may call.
  */
-#include "host/path.h"
+#include "host/path_open.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,13 +22,10 @@
 #endif
 
 #include "base/fail.h"
-#include "base/str.h"
 #include "base/utf8.h"
-#include "host/path_open.h"
 
 enum {
-    /* Where `..` meets a rename the kernel says EAGAIN; that often in a row
-     * only if a process renames on purpose. */
+    /* The kernel says EAGAIN where `..` meets a rename; often: an attack. */
     AGAIN_MAX = 1000,
     NEAR_ENTRIES_MAX = 10000, /* looked at for a name that was meant */
 };
@@ -100,7 +94,6 @@ static int open_with(int root_fd, const char *path, int flags, mode_t mode,
 
     if (links == LINKS_NONE)
         how.resolve |= RESOLVE_NO_SYMLINKS;
-
     if (!(flags & O_PATH)) /* a fifo must not block, a tty not become ours */
         how.flags |= O_NOCTTY | O_NONBLOCK;
     for (int i = 0; i < AGAIN_MAX; i++) {
@@ -121,8 +114,8 @@ static int open_with(int root_fd, const char *path, int flags, mode_t mode,
 #endif
 }
 
-/* Rules are about paths as they are written. So no link is followed, not even
- * one that stays inside: what is opened is what the rules were asked about. */
+/* Rules judge paths as written. So no link is followed, even inside the root:
+ * the file that is opened is the one that they judged. */
 int path_beneath(int root_fd, const char *path, int flags, mode_t mode)
 {
     return open_with(root_fd, path, flags, mode, LINKS_NONE);
@@ -197,33 +190,33 @@ void path_unname(wend_error *err)
 
 /* ---- What was meant ------------------------------------------------------ */
 
-/* The entry of a directory whose name is nearest; false if none is near, or
- * the name is there: then it is a link to nothing. */
+/* The nearest name in a directory; false: none, or it exists (a dangling link).
+ */
 static bool near_entry(int root_fd, const char *dir, wend_str name,
                        char best[NAME_MAX + 1])
 {
     int fd = path_beneath(root_fd, dir, O_RDONLY | O_DIRECTORY, 0);
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     const struct dirent *e;
-    const char *names[2] = {NULL, NULL}; /* the nearest so far, and one more */
-    bool there = false;
+    bool there = false, found = false;
+    int nearest = 0;
 
     if (!d && fd >= 0)
         close(fd);
     for (int i = 0; d && i < NEAR_ENTRIES_MAX && (e = readdir(d)); i++) {
-        names[1] = e->d_name;
         there |= str_is(name, e->d_name);
-        if (path_is_dots(e->d_name) || str_near(name, names, 2) != e->d_name)
+        if (path_is_dots(e->d_name) ||
+            !str_nearer(name, str_of(e->d_name), &nearest))
             continue;
         snprintf(best, NAME_MAX + 1, "%s", e->d_name);
-        names[0] = best;
+        found = true;
     }
     if (d)
         closedir(d);
-    return names[0] && !there;
+    return found && !there;
 }
 
-/* Nothing is there: says so, with a name that may have been meant. */
+/* Says that the file is missing, and suggests a similar name. */
 static wend_status missing(wend_error *err, int root_fd, struct relative *r,
                            wend_str path)
 {
@@ -326,25 +319,21 @@ int path_root(const char *dir, wend_error *err)
 
     if (fd >= 0)
         return fd;
-    if (errno == ENOENT || errno == ENOTDIR)
-        fail(err, WEND_E_NOTFOUND, "%s: '%.*s'",
-             errno == ENOENT ? "no such directory" : "not a directory",
-             (int)utf8_cut(str_of(dir), PATH_SHOWN_MAX), dir);
-    else
-        path_trouble(err, errno, str_of(dir));
-    return -1;
+    if (errno != ENOENT && errno != ENOTDIR)
+        return path_trouble(err, errno, str_of(dir));
+    return fail(err, WEND_E_NOTFOUND, "%s: '%.*s'",
+                errno == ENOENT ? "no such directory" : "not a directory",
+                (int)utf8_cut(str_of(dir), PATH_SHOWN_MAX), dir);
 }
 
 int path_open(int root_fd, wend_str path, int flags, mode_t mode,
               wend_error *err)
 {
     struct relative r;
-    int fd;
+    int fd = path_relative(root_fd, path, &r, err);
 
-    if (path_relative(root_fd, path, &r, err))
-        return -1;
+    if (fd)
+        return fd;
     fd = path_beneath(root_fd, r.text, flags, mode);
-    if (fd < 0)
-        path_explain(err, root_fd, &r, path, -fd);
-    return fd < 0 ? -1 : fd;
+    return fd < 0 ? path_explain(err, root_fd, &r, path, -fd) : fd;
 }

@@ -1,16 +1,13 @@
 /*
  * path_write.c - files beneath the root, replaced as a whole.
  *
- * The directory is opened once, beneath the root, and held: all that follows
- * names one component in it and follows no link, so it does not matter what
- * becomes of the path meanwhile. All that threads share is a list, under a
- * mutex, of the files that are being written.
+ * The directory is opened once, beneath the root, and held: later calls name
+ * one component in it and follow no link, so the path may change meanwhile.
+ * Threads only share a list, under a mutex, of the files being written.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -106,8 +103,8 @@ static void writing_end(struct writing *w)
 
 /* ---- Writing ------------------------------------------------------------- */
 
-/* Opens the directory `path`, whose last component is `name` in `parent`,
- * and makes it if it is missing. */
+/* Opens the directory `path`, and makes it, as `name` in `parent`, if missing.
+ */
 static int enter(int root_fd, const char *path, int parent, const char *name)
 {
     int fd = path_beneath(root_fd, path, O_PATH | O_DIRECTORY, 0);
@@ -119,8 +116,7 @@ static int enter(int root_fd, const char *path, int parent, const char *name)
     return path_beneath(root_fd, path, O_PATH | O_DIRECTORY, 0);
 }
 
-/* Opens the directory of the last component, making what is missing above
- * it. Returns -errno on failure. */
+/* Opens the parent directory, and makes missing ones; or -errno. */
 static int enter_parents(int root_fd, struct relative *path)
 {
     char *start = path->text, *slash;
@@ -139,9 +135,8 @@ static int enter_parents(int root_fd, struct relative *path)
     return dir;
 }
 
-/* Whether the target may be replaced: nothing (then st->st_nlink is 0), or a
- * file that may be written. Renaming would get round a file's own permissions,
- * so they are asked. */
+/* Whether the target may be replaced: it is missing (st->st_nlink is 0), or a
+ * writable file. Renaming would bypass the permissions of the file. */
 static int check_target(int dir, const char *name, struct stat *st)
 {
     if (fstatat(dir, name, st, AT_SYMLINK_NOFOLLOW)) {
@@ -210,8 +205,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
            same_time(a->st_ctim, b->st_ctim);
 }
 
-/* `before` is what the content was made from, or NULL. Returns 0 or
- * -errno. */
+/* `before`: the file that was read, or NULL. Returns 0 or -errno. */
 static int replace(int dir, const char *name, wend_str content,
                    const struct stat *before)
 {

@@ -1,11 +1,10 @@
 /*
  * threads.h - a small pool for work that would block the loop.
  *
- * Threads are made as work comes and end with the pool, which waits for them.
- * It does not wait for a thread inside the function of a job, which may hang;
- * such a thread keeps only itself. If the job says that its result is out, the
- * function is about to return, and the pool waits for it up to
- * THREADS_RETURN_MS. A pool may be another one (host/env.h).
+ * Threads start as work comes and end with the pool, which waits for them, but
+ * not for one inside the function of a job, which may hang: it keeps only
+ * itself. If the job says that its result is out, the pool waits for it up to
+ * THREADS_RETURN_MS. A simulation has another pool (host/env.h).
  */
 #ifndef HOST_THREADS_H
 #define HOST_THREADS_H
@@ -24,8 +23,8 @@ struct threads_job {
     struct threads_job *next;
     const atomic_bool *canceled; /* before it began: fn is not called */
     const atomic_bool *answered; /* its result is out: fn returns soon */
-    /* Both on a worker thread; `end` in any case, once, and does not block. It
-     * may be called by who frees the pool. */
+    /* Both on a worker thread; `end` always, once, and without blocking, maybe
+     * on the thread that frees the pool. */
     void (*fn)(struct threads_job *job);
     void (*end)(struct threads_job *job);
 };

@@ -167,7 +167,6 @@ wend_status walk_open(const struct mem *m, int root_fd, wend_str dir,
                       struct walk **out, wend_error *err)
 {
     struct walk *w = mem_zalloc(m, sizeof *w);
-    wend_error why = {0};
     wend_status s;
     int fd;
 
@@ -175,10 +174,10 @@ wend_status walk_open(const struct mem *m, int root_fd, wend_str dir,
         return fail_nomem(err);
     w->mem = *m;
     w->path.mem = &w->mem;
-    fd = path_open(root_fd, dir, O_RDONLY | O_DIRECTORY, 0, &why);
+    fd = path_open(root_fd, dir, O_RDONLY | O_DIRECTORY, 0, err);
     if (fd < 0) {
         walk_free(w);
-        return fail(err, why.status, "%s", why.message);
+        return (wend_status)fd;
     }
     while (dir.len > 1 && dir.ptr[dir.len - 1] == '/')
         dir.len--;

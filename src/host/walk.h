@@ -30,12 +30,10 @@ struct walk_gaps {
 
 wend_status walk_open(const struct mem *m, int root_fd, wend_str dir,
                       struct walk **out, wend_error *err);
-/* WEND_OK, WEND_END, or WEND_E_NOMEM. A directory comes before what is in
- * it. */
+/* WEND_OK, WEND_END or WEND_E_NOMEM. A directory precedes its content. */
 wend_status walk_next(struct walk *w, struct walk_entry *out);
 void walk_skip(struct walk *w); /* does not enter the last directory */
-/* The last file, open for reading; -1 if it is not a file any more, or may not
- * be read. */
+/* The last file, open for reading; -1: it is gone, or not readable. */
 int walk_file(struct walk *w);
 struct walk_gaps walk_gaps(const struct walk *w);
 void walk_free(struct walk *w);

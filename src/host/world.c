@@ -63,8 +63,7 @@ static bool fire_due(struct world *w)
 
 /* ---- Clock and dice ------------------------------------------------------ */
 
-/* A look at the clock takes a microsecond, or a loop that waits for time to
- * pass would never end. */
+/* Each look takes a microsecond, so that waiting for the clock ends. */
 static int64_t clock_us(void *ctx)
 {
     return ((struct world *)ctx)->clock_us++;

@@ -26,9 +26,25 @@
     TEXT("{\"type\":\"object\",\"properties\":{" properties \
          "}," required "\"additionalProperties\":false}")
 
+#define TOOL(tool, argument, function) \
+    .info.name = TEXT(tool), .subject = argument, .fn = function
+#define READS .info.call_class = WEND_CLASS_READ
+#define READS_CONCURRENTLY READS, .info.concurrent = true
+#define RUNS_PROGRAM                                \
+    .info.call_class = WEND_CLASS_UNSAFE,           \
+    .info.category = WEND_CATEGORY_DESTRUCTIVE, .on_loop = true, .program = true
+
+/* Manifests may name it already: a failed call says that it is missing. */
+static wend_status search_documents(void *env, wend_call *call)
+{
+    (void)env;
+    return wend_call_fail(call, "no documents are indexed: this version of "
+                                "wend has no retrieval yet");
+}
+
 static const struct builtin builtins[] = {
     {
-        .info.name = TEXT("calculator"),
+        TOOL("calculator", "expression", tool_calculator),
         .info.description = TEXT(
             "Evaluates an arithmetic expression and returns the number. "
             "Operators: + - * / % (remainder) ** or ^ (power), parentheses. "
@@ -37,13 +53,10 @@ static const struct builtin builtins[] = {
         .info.schema = OBJECT(
             STRING("expression", SAYS("for example (1.5 + 2) * sqrt(16)")),
             REQUIRED("\"expression\"")),
-        .info.call_class = WEND_CLASS_READ,
-        .info.concurrent = true,
-        .subject = "expression",
-        .fn = tool_calculator,
+        READS_CONCURRENTLY,
     },
     {
-        .info.name = TEXT("read_file"),
+        TOOL("read_file", "path", tool_read_file),
         .info.description = TEXT(
             "Reads a text file beneath the working directory. Long files "
             "are cut, with a last line that says so; read on with offset."),
@@ -52,13 +65,10 @@ static const struct builtin builtins[] = {
             INTEGER("offset", POSITIVE SAYS("first line to read, from 1")) ","
             INTEGER("limit", POSITIVE SAYS("how many lines to read")),
             REQUIRED("\"path\"")),
-        .info.call_class = WEND_CLASS_READ,
-        .info.concurrent = true,
-        .subject = "path",
-        .fn = tool_read_file,
+        READS_CONCURRENTLY,
     },
     {
-        .info.name = TEXT("list_dir"),
+        TOOL("list_dir", "path", tool_list_dir),
         .info.description = TEXT(
             "Lists a directory beneath the working directory, sorted, one "
             "entry a line: directories end with /, files have their size in "
@@ -67,13 +77,10 @@ static const struct builtin builtins[] = {
             STRING("path",
                    SAYS("relative to the working directory; default .")),
             REQUIRED("")),
-        .info.call_class = WEND_CLASS_READ,
-        .info.concurrent = true,
-        .subject = "path",
-        .fn = tool_list_dir,
+        READS_CONCURRENTLY,
     },
     {
-        .info.name = TEXT("write_file"),
+        TOOL("write_file", "path", tool_write_file),
         .info.description = TEXT(
             "Writes a text file beneath the working directory. Replaces the "
             "whole file if it exists; makes missing directories."),
@@ -82,11 +89,9 @@ static const struct builtin builtins[] = {
             STRING("content", SAYS("all of the new content")),
             REQUIRED("\"path\",\"content\"")),
         .info.call_class = WEND_CLASS_IDEMPOTENT,
-        .subject = "path",
-        .fn = tool_write_file,
     },
     {
-        .info.name = TEXT("edit_file"),
+        TOOL("edit_file", "path", tool_edit_file),
         .info.description = TEXT(
             "Replaces a text in a file beneath the working directory. "
             "old_string must stand in the file exactly as given, white "
@@ -104,11 +109,9 @@ static const struct builtin builtins[] = {
             REQUIRED("\"path\",\"old_string\",\"new_string\"")),
         /* Twice is not once where the new text contains the old. */
         .info.call_class = WEND_CLASS_UNSAFE,
-        .subject = "path",
-        .fn = tool_edit_file,
     },
     {
-        .info.name = TEXT("glob"),
+        TOOL("glob", "pattern", tool_glob),
         .info.description = TEXT(
             "Finds files by name: lists the paths that match a pattern, "
             "sorted, one a line. * and ? match within a name, ** as a "
@@ -122,13 +125,10 @@ static const struct builtin builtins[] = {
             STRING("path", SAYS("directory to look in, relative to the working "
                                 "directory; default .")),
             REQUIRED("\"pattern\"")),
-        .info.call_class = WEND_CLASS_READ,
-        .info.concurrent = true,
-        .subject = "pattern",
-        .fn = tool_glob,
+        READS_CONCURRENTLY,
     },
     {
-        .info.name = TEXT("grep"),
+        TOOL("grep", "path", tool_grep),
         .info.description = TEXT(
             "Searches files for a regular expression (PCRE2), line by line. "
             "Answers path:line:text for each line that matches, path-line-"
@@ -152,13 +152,10 @@ static const struct builtin builtins[] = {
             INTEGER("max_results", POSITIVE
                     SAYS("matching lines, or files; default 200")),
             REQUIRED("\"pattern\"")),
-        .info.call_class = WEND_CLASS_READ,
-        .info.concurrent = true,
-        .subject = "path",
-        .fn = tool_grep,
+        READS_CONCURRENTLY,
     },
     {
-        .info.name = TEXT("http_request"),
+        TOOL("http_request", "url", tool_http_request),
         .info.description = TEXT(
             "Makes a request over HTTP or HTTPS and returns the status, the "
             "most important headers and the body as text, cut after 240 "
@@ -180,12 +177,10 @@ static const struct builtin builtins[] = {
         .info.call_class = WEND_CLASS_UNSAFE,
         .info.category = WEND_CATEGORY_NETWORK,
         .info.labels = WEND_LABEL_UNTRUSTED_SOURCE | WEND_LABEL_EXTERNAL_EFFECT,
-        .subject = "url",
         .on_loop = true,
-        .fn = tool_http_request,
     },
     {
-        .info.name = TEXT("shell"),
+        TOOL("shell", "command", tool_shell),
         .info.description = TEXT(
             "Runs a command with /bin/sh in the working directory and "
             "returns what it writes. It cannot reach the network, and it "
@@ -194,15 +189,10 @@ static const struct builtin builtins[] = {
         .info.schema = OBJECT(
             STRING("command", NOT_EMPTY SAYS("for example: wc -l *.c")),
             REQUIRED("\"command\"")),
-        .info.call_class = WEND_CLASS_UNSAFE,
-        .info.category = WEND_CATEGORY_DESTRUCTIVE,
-        .subject = "command",
-        .on_loop = true,
-        .program = true,
-        .fn = tool_shell,
+        RUNS_PROGRAM,
     },
     {
-        .info.name = TEXT("exec"),
+        TOOL("exec", "argv", tool_exec),
         .info.description = TEXT(
             "Runs a program with arguments in the working directory and "
             "returns what it writes. There is no shell: no pipes, no "
@@ -215,15 +205,10 @@ static const struct builtin builtins[] = {
                      SAYS("the program, then its arguments, for example "
                           "[\\\"git\\\",\\\"status\\\"]")),
             REQUIRED("\"argv\"")),
-        .info.call_class = WEND_CLASS_UNSAFE,
-        .info.category = WEND_CATEGORY_DESTRUCTIVE,
-        .subject = "argv",
-        .on_loop = true,
-        .program = true,
-        .fn = tool_exec,
+        RUNS_PROGRAM,
     },
     {
-        .info.name = TEXT("remember"),
+        TOOL("remember", "name", tool_remember),
         .info.description = TEXT(
             "Keeps a fact for later runs of this agent with this user. A "
             "name that is given again replaces the text; an empty text "
@@ -235,12 +220,10 @@ static const struct builtin builtins[] = {
                         "the text")),
             REQUIRED("\"text\"")),
         .info.call_class = WEND_CLASS_IDEMPOTENT,
-        .subject = "name",
         .on_loop = true,
-        .fn = tool_remember,
     },
     {
-        .info.name = TEXT("recall"),
+        TOOL("recall", "query", tool_recall),
         .info.description = TEXT(
             "Finds facts that earlier runs were told to remember, the best "
             "first: those with the most words of the query, then the "
@@ -249,13 +232,10 @@ static const struct builtin builtins[] = {
             STRING("query", SAYS("words to look for")) ","
             INTEGER("limit", POSITIVE ",\"maximum\":50" SAYS("default 20")),
             ""),
-        .info.call_class = WEND_CLASS_READ,
-        .subject = "query",
-        .on_loop = true,
-        .fn = tool_recall,
+        READS, .on_loop = true,
     },
     {
-        .info.name = TEXT("search_documents"),
+        TOOL("search_documents", "query", search_documents),
         .info.description = TEXT(
             "Searches the documents that were indexed and returns the "
             "passages that fit best."),
@@ -263,13 +243,10 @@ static const struct builtin builtins[] = {
             STRING("query", NOT_EMPTY) ","
             INTEGER("limit", POSITIVE ",\"maximum\":50"),
             REQUIRED("\"query\"")),
-        .info.call_class = WEND_CLASS_READ,
-        .subject = "query",
-        .on_loop = true,
-        .fn = tool_search_documents,
+        READS, .on_loop = true,
     },
     {
-        .info.name = TEXT("task"),
+        TOOL("task", "agent", NULL),
         .info.description = TEXT(
             "Gives a task to another agent, which works on it with a "
             "conversation of its own, and returns its answer."),
@@ -277,7 +254,6 @@ static const struct builtin builtins[] = {
             STRING("agent", NOT_EMPTY) "," STRING("prompt", NOT_EMPTY),
             REQUIRED("\"agent\",\"prompt\"")),
         .info.call_class = WEND_CLASS_UNSAFE,
-        .subject = "agent",
     },
 };
 /* clang-format on */

@@ -1,13 +1,11 @@
 /*
  * calculator.c - arithmetic for models, which are bad at it.
  *
- * An operator reads its right side up to one that binds less tightly; how deep
- * that goes is counted, so that no expression exhausts the stack. After the
- * first refusal nothing is left to read. Numbers are read and written without
- * the locale.
+ * An operator reads its right side up to one that binds less tightly; the depth
+ * is limited, so that no expression exhausts the stack. After the first refusal
+ * nothing is left to read. The locale does not matter.
  */
 #include <math.h>
-#include <string.h>
 
 #include "base/ascii.h"
 #include "base/fail.h"
@@ -40,16 +38,6 @@ struct calc {
     wend_error *err;
 };
 
-/* In code points, as people count. */
-static size_t column_of(const struct calc *c, const char *at)
-{
-    size_t column = 1;
-
-    for (const char *p = c->start; p < at; p++)
-        column += ((unsigned char)*p & 0xC0) != 0x80;
-    return column;
-}
-
 /* The first reason counts. */
 static double refuse(struct calc *c, const char *at, const char *what)
 {
@@ -62,8 +50,10 @@ static double refuse(struct calc *c, const char *at, const char *what)
         at == c->end
             ? fail(c->err, WEND_E_INVAL, "%s at the end of the expression",
                    what)
-            : fail(c->err, WEND_E_INVAL, "%s at column %zu: '%.*s'", what,
-                   column_of(c, at), (int)utf8_cut(rest, SHOWN_MAX), at);
+            : fail(
+                  c->err, WEND_E_INVAL, "%s at column %zu: '%.*s'", what,
+                  1 + utf8_count((wend_str){c->start, (size_t)(at - c->start)}),
+                  (int)utf8_cut(rest, SHOWN_MAX), at);
     return 0;
 }
 

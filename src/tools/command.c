@@ -1,15 +1,14 @@
 /*
  * command.c - tools that are programs: the shell, and those of users.
  *
- * The program gets its arguments as JSON on standard input, or none. What it
- * writes to standard error is shown as it comes; its answer is what it
- * writes to standard output. The environment is a short list of ours and the
- * secrets that were granted by name, which are blanked in all it says.
+ * The program gets its arguments as JSON on standard input, or none. Its
+ * standard error is shown as it comes; its standard output is the answer. The
+ * environment is a short list of ours and the secrets that were granted by
+ * name, which are blanked in all output.
  */
 #include "tools/tools.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
 #include "base/limits.h"
@@ -98,14 +97,14 @@ static void job_free(struct command_job *j)
     mem_free(&m, j);
 }
 
-/* ---- What it says -------------------------------------------------------- */
+/* ---- Its output ---------------------------------------------------------- */
 
 static void hide(const struct command_job *j, struct buf *b)
 {
     redact_list(j->secrets, j->secrets_count, b->ptr, b->len);
 }
 
-/* What no secret can begin in. */
+/* The length of the text before a possible beginning of a secret. */
 static size_t clear_len(const struct command_job *j, wend_str text)
 {
     size_t held = 0;
@@ -118,8 +117,7 @@ static size_t clear_len(const struct command_job *j, wend_str text)
     return text.len - held;
 }
 
-/* Whole lines, so that no character and no secret is cut; the rest waits for
- * its end. */
+/* Only whole lines, so that no character and no secret is cut. */
 static void show_lines(struct command_job *j, bool all)
 {
     struct buf text = {.mem = &j->mem};
@@ -166,11 +164,7 @@ static wend_str tail(const struct buf *b)
 
     while (s.len && s.ptr[s.len - 1] == '\n')
         s.len--;
-    if (s.len > TAIL_BYTES) {
-        s.ptr += s.len - TAIL_BYTES;
-        s.len = TAIL_BYTES;
-    }
-    return s;
+    return s.len > TAIL_BYTES ? str_skip(s, s.len - TAIL_BYTES) : s;
 }
 
 static void put_failure(struct command_job *j, const char *message,
@@ -218,7 +212,7 @@ static bool err_has(const struct command_job *j, const char *word)
     return j->err.len && memmem(j->err.ptr, j->err.len, word, strlen(word));
 }
 
-/* What the kernel says of a mount in the way does not say what to do. */
+/* The kernel's words for a mount in the way do not say what to do. */
 static void explain(struct command_job *j)
 {
     if (j->guarded && err_has(j, ".git/") &&
@@ -323,12 +317,12 @@ wend_status command_start(wend_call *call, const struct command_tool *c,
         s = call_procs(call, &procs, &err);
     if (s == WEND_OK)
         s = proc_start(procs, &spec, &events, j, &j->proc, &err);
-    if (s != WEND_OK) {
+    if (s == WEND_OK) {
+        call_set_stop(call, on_stop, j);
+    } else {
         wend_call_fail(call, err.message);
         job_free(j);
-        return WEND_OK;
     }
-    call_set_stop(call, on_stop, j);
     return WEND_OK;
 }
 
@@ -351,13 +345,9 @@ static wend_status start_argv(struct tool_job *j, const struct tool_env *e,
 {
     const struct command_tool c = {
         .root = e->root, .sandbox_off = e->sandbox_off, .merges = true};
+    wend_status started = s ? WEND_OK : command_start(call, &c, argv, STR_NONE);
 
-    wend_status started;
-
-    if (s != WEND_OK)
-        return tool_end(j, call, s);
-    started = command_start(call, &c, argv, STR_NONE);
-    tool_leave(j, call, WEND_OK);
+    tool_leave(j, call, s);
     return started;
 }
 

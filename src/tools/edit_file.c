@@ -1,7 +1,7 @@
 /*
- * edit_file.c - replaces a text in a file by another.
+ * edit_file.c - replaces a text in a file, or the whole file.
  *
- * The text must stand there exactly, and once, or all of them are meant;
+ * The file must contain the old text exactly, and once unless all are meant;
  * otherwise the answer says why not, so that the next try can be right. In a
  * file whose lines all end with CRLF, line ends of the texts become CRLF.
  * All other bytes stay as they are.
@@ -33,14 +33,10 @@ struct editing {
 
 static int64_t line_at(wend_str text, size_t at)
 {
-    int64_t line = 1;
-
-    for (size_t i = 0; i < at; i++)
-        line += text.ptr[i] == '\n';
-    return line;
+    return 1 + (int64_t)str_count((wend_str){text.ptr, at}, '\n');
 }
 
-/* The next place of what, from `at` on; text.len if there is none. */
+/* The next place of `what`, from `at` on; text.len if there is none. */
 static size_t find(wend_str text, wend_str what, size_t at)
 {
     const char *p = memmem(text.ptr + at, text.len - at, what.ptr, what.len);
@@ -76,7 +72,7 @@ static wend_str to_crlf(struct buf *out, wend_str s)
 
 /* ---- Why not ------------------------------------------------------------- */
 
-/* Does text begin with what, were there no white space? Adds its steps. */
+/* Whether text begins with `what` when white space is ignored. */
 static bool begins_loosely(wend_str text, wend_str what, size_t *steps)
 {
     size_t t = 0;
@@ -92,14 +88,12 @@ static bool begins_loosely(wend_str text, wend_str what, size_t *steps)
     return true;
 }
 
-/* The next line, which is taken off *rest; false after the last. */
 static unsigned pair_at(wend_str s, size_t i)
 {
     return (unsigned)(unsigned char)s.ptr[i] << 8 | (unsigned char)s.ptr[i + 1];
 }
 
-/* How much of two lines is the same, 0 to 1000: pairs of bytes that both
- * have. `pairs` are those of a text of `len` bytes. */
+/* 0 to 1000: how many pairs of bytes a line shares with one of `len` bytes. */
 static size_t likeness(const unsigned char *pairs, size_t len, wend_str line)
 {
     size_t same = 0;
@@ -112,7 +106,7 @@ static size_t likeness(const unsigned char *pairs, size_t len, wend_str line)
     return line.len + len > 2 ? 2000 * same / (line.len + len - 2) : 0;
 }
 
-/* The first line of what that says something. */
+/* The first line that is not blank. */
 static wend_str first_line(wend_str what)
 {
     wend_str line = STR_NONE;
@@ -123,8 +117,7 @@ static wend_str first_line(wend_str what)
     return STR("");
 }
 
-/* The number of the line that is most like the first of what; 0 if none is
- * like it at all. */
+/* The number of the line most similar to the first of `what`; 0: none is. */
 static int64_t nearest_line(wend_str text, wend_str what, wend_str *out)
 {
     unsigned char pairs[PAIRS_BYTES] = {0};
@@ -146,7 +139,7 @@ static int64_t nearest_line(wend_str text, wend_str what, wend_str *out)
     return best_number;
 }
 
-/* The number of the first line where what stands, but for white space. */
+/* The number of the first line where `what` begins but for white space. */
 static int64_t loose_line(wend_str text, wend_str what)
 {
     size_t start = 0, steps = 0;
@@ -160,7 +153,7 @@ static int64_t loose_line(wend_str text, wend_str what)
         if (!p)
             return 0;
         start = (size_t)(p - text.ptr);
-        if (begins_loosely((wend_str){p, text.len - start}, what, &steps))
+        if (begins_loosely(str_skip(text, start), what, &steps))
             return line_at(text, start);
         start++;
     }
@@ -311,5 +304,26 @@ wend_status tool_edit_file(void *env, wend_call *call)
 
     if (!s)
         s = edit_file_text(t->root_fd, path, edit, &j.out, &j.err);
+    return tool_end(&j, call, s);
+}
+
+/* ---- A whole file -------------------------------------------------------- */
+
+/* The same call twice leaves the same file. */
+wend_status tool_write_file(void *env, wend_call *call)
+{
+    const struct tool_env *e = env;
+    struct tool_job j;
+    wend_str path = STR_NONE, content = STR_NONE;
+    wend_status s = tool_begin(
+        &j, call,
+        TOOL_ARGS({"path", .str = &path}, {"content", .str = &content}));
+
+    if (!s)
+        s = path_write(e->root_fd, path, content, &j.err);
+    if (!s) {
+        buf_fmt(&j.out, "wrote %zu bytes to ", content.len);
+        tool_put_name(&j.out, path);
+    }
     return tool_end(&j, call, s);
 }

@@ -23,7 +23,7 @@ struct globbing {
     size_t shown, hidden;
 };
 
-/* Is one of them a component of the pattern? */
+/* Whether a folder of version control is a component of the pattern. */
 static bool names_vcs(wend_str pattern)
 {
     while (pattern.len) {
@@ -33,9 +33,7 @@ static bool names_vcs(wend_str pattern)
             n++;
         if (walk_is_vcs((wend_str){pattern.ptr, n}))
             return true;
-        n += n < pattern.len;
-        pattern.ptr += n;
-        pattern.len -= n;
+        pattern = str_skip(pattern, n + (n < pattern.len));
     }
     return false;
 }
@@ -55,8 +53,7 @@ static bool put_path(struct globbing *g, const struct walk_entry *e)
     return true;
 }
 
-/* Is this what is looked for? A directory is entered only if there may be
- * something beneath it. */
+/* Whether the entry is shown; enters a directory only if it may help. */
 static bool is_wanted(struct globbing *g, const struct walk_entry *e)
 {
     bool dir = e->kind == WALK_DIR;
@@ -110,10 +107,8 @@ wend_status glob_text(int root_fd, wend_str pattern, wend_str path,
                          .vcs = names_vcs(pattern)};
     wend_status s;
 
-    while (str_starts(pattern, "./")) {
-        pattern.ptr += 2;
-        pattern.len -= 2;
-    }
+    while (str_starts(pattern, "./"))
+        pattern = str_skip(pattern, 2);
     if (str_starts(pattern, "/"))
         return fail(err, WEND_E_INVAL,
                     "pattern: it begins with a slash; it must be relative to "

@@ -2,8 +2,8 @@
  * grep.c - the lines that match a pattern, in a file or beneath a directory.
  *
  * A line is searched alone, without its end, so no pattern reaches beyond
- * it. Bytes that every match must contain are looked for first: most files
- * are done with that.
+ * it. Bytes that every match must contain are searched first, which settles
+ * most files.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -219,7 +219,7 @@ static wend_status search_line(struct grep *g, struct grep_scan *s,
                                wend_str line, struct regex_place *place,
                                bool *yes, wend_error *err)
 {
-    switch (regex_find(g->regex, line, &g->work, place, err)) {
+    switch (regex_search(g->regex, line, &g->work, place, err)) {
     case REGEX_NO: *yes = false; return WEND_OK;
     case REGEX_YES: *yes = true; return WEND_OK;
     case REGEX_ERROR: return err ? err->status : WEND_E_INVAL;
@@ -341,6 +341,21 @@ static wend_status search_beneath(struct grep *g, struct walk *w,
     return s;
 }
 
+static void put_notes(const struct grep *g, const struct walk *w)
+{
+    if (!g->found)
+        buf_cstr(g->out, "[no matches]\n");
+    if (g->read >= bytes_max)
+        buf_cstr(g->out, "[stopped after 4 GiB; name a directory]\n");
+    if (g->too_large)
+        buf_fmt(g->out, "[%zu files over %d MiB were not searched]\n",
+                g->too_large, GREP_FILE_MAX >> 20);
+    if (g->unreadable)
+        buf_fmt(g->out, "[%zu files could not be read]\n", g->unreadable);
+    tool_put_kept(g->out, g->hidden, g->closed);
+    tool_put_gaps(g->out, w);
+}
+
 static wend_status search_dir(struct grep *g, int root_fd, struct buf *text,
                               wend_error *err)
 {
@@ -349,19 +364,8 @@ static wend_status search_dir(struct grep *g, int root_fd, struct buf *text,
 
     if (!s)
         s = search_beneath(g, w, text, err);
-    if (!s && !g->found)
-        buf_cstr(g->out, "[no matches]\n");
-    if (!s && g->read >= bytes_max)
-        buf_cstr(g->out, "[stopped after 4 GiB; name a directory]\n");
-    if (!s && g->too_large)
-        buf_fmt(g->out, "[%zu files over %d MiB were not searched]\n",
-                g->too_large, GREP_FILE_MAX >> 20);
-    if (!s && g->unreadable)
-        buf_fmt(g->out, "[%zu files could not be read]\n", g->unreadable);
     if (!s)
-        tool_put_kept(g->out, g->hidden, g->closed);
-    if (!s)
-        tool_put_gaps(g->out, w);
+        put_notes(g, w);
     walk_free(w);
     return s;
 }
@@ -396,13 +400,12 @@ static wend_status search_path(struct grep *g, int root_fd, wend_error *err)
 {
     struct buf text = {.mem = g->out->mem};
     wend_str path = g->o->path;
-    wend_error why = {0};
-    int fd = path_open(root_fd, path, O_RDONLY, 0, &why);
+    int fd = path_open(root_fd, path, O_RDONLY, 0, err);
     struct stat st;
     wend_status s;
 
     if (fd < 0)
-        return fail(err, why.status, "%s", why.message);
+        return (wend_status)fd;
     if (fstat(fd, &st))
         s = fail(err, WEND_E_IO, "cannot look at '%.*s': error %d",
                  tool_shown(path), path.ptr, errno);

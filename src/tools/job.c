@@ -2,10 +2,9 @@
  * job.c - what every tool does first and last: arguments in, answer out.
  *
  * Arguments were checked against the schema before the call, but a model
- * wrote them: types are looked at here once more, and nothing is trusted.
+ * wrote them: types are checked here once more.
  */
 #include "base/fail.h"
-#include "base/label.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "host/path.h"
@@ -99,14 +98,6 @@ int tool_shown(wend_str path)
     return (int)utf8_cut(path, PATH_SHOWN_MAX);
 }
 
-/* An effect elsewhere says nothing about the value. */
-void tool_put_labels(struct buf *b, const wend_call *call)
-{
-    json_open(b, "labels", '[');
-    labels_put(b, call_labels(call) & ~(uint32_t)WEND_LABEL_EXTERNAL_EFFECT);
-    json_close(b, ']');
-}
-
 static bool is_control(wend_str s)
 {
     unsigned char c = (unsigned char)s.ptr[0];
@@ -129,8 +120,7 @@ void tool_put_name(struct buf *out, wend_str s)
         else
             for (size_t i = 0; i < n; i++)
                 buf_fmt(out, "\\x%02x", (unsigned char)s.ptr[i]);
-        s.ptr += n;
-        s.len -= n;
+        s = str_skip(s, n);
         valid = valid ? valid - n : utf8_valid_len(s);
     }
 }
@@ -171,9 +161,7 @@ wend_status tool_end(struct tool_job *j, wend_call *call, wend_status s)
         (void)wend_call_fail(call, j->err.message);
     else
         (void)wend_call_return(call, buf_view(&j->out));
-    buf_free(&j->out);
-    arena_free(&j->arena);
-    return WEND_OK;
+    return tool_leave(j, call, WEND_OK);
 }
 
 wend_status tool_leave(struct tool_job *j, wend_call *call, wend_status s)

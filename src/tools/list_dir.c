@@ -10,7 +10,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,14 +38,10 @@ struct dir_listing {
 
 static const char *special_name(mode_t mode)
 {
-    if (S_ISFIFO(mode))
-        return "fifo";
-    if (S_ISSOCK(mode))
-        return "socket";
-    return "device";
+    return S_ISFIFO(mode) ? "fifo" : S_ISSOCK(mode) ? "socket" : "device";
 }
 
-/* May this name in the directory, or this path from it, be told? */
+/* Whether a name in the directory, or the target of a link, may be shown. */
 static bool may_tell(const struct dir_listing *l, wend_str name)
 {
     char path[PATH_MAX];
@@ -167,20 +162,16 @@ static wend_status list_open(struct dir_listing *l, DIR *d, struct buf *out,
     return WEND_OK;
 }
 
-/* Why it did not open: it may exist and not be a directory. */
-static wend_status no_dir(int root_fd, wend_str path, const wend_error *why,
-                          wend_error *err)
+/* A path that is not found as a directory may be a file. */
+static void explain(int root_fd, wend_str path, wend_error *err)
 {
     int fd = path_open(root_fd, path, O_PATH, 0, NULL);
 
-    if (fd < 0 || why->status != WEND_E_NOTFOUND)
-        fail(err, why->status, "%s", why->message);
-    else
-        fail(err, why->status, "'%.*s' is not a directory; use read_file",
-             tool_shown(path), path.ptr);
-    if (fd >= 0)
-        close(fd);
-    return why->status;
+    if (fd < 0)
+        return;
+    fail(err, WEND_E_NOTFOUND, "'%.*s' is not a directory; use read_file",
+         tool_shown(path), path.ptr);
+    close(fd);
 }
 
 wend_status list_dir_text(int root_fd, wend_str path, const wend_call *call,
@@ -191,17 +182,16 @@ wend_status list_dir_text(int root_fd, wend_str path, const wend_call *call,
                             .arena = {.mem = out->mem},
                             .names = {.mem = out->mem},
                             .line = {.mem = out->mem}};
-    wend_error why = {0};
-    int fd = path_open(root_fd, path, O_RDONLY | O_DIRECTORY, 0, &why);
+    int fd = path_open(root_fd, path, O_RDONLY | O_DIRECTORY, 0, err);
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-    wend_status s;
+    wend_status s = fd < 0 ? (wend_status)fd : WEND_OK;
 
     if (d)
         s = list_open(&l, d, out, err);
-    else if (fd >= 0)
+    else if (!s)
         s = fail(err, WEND_E_IO, "cannot list: error %d", errno);
-    else
-        s = no_dir(root_fd, path, &why, err);
+    else if (s == WEND_E_NOTFOUND)
+        explain(root_fd, path, err);
     if (d)
         closedir(d); /* and with it fd */
     else if (fd >= 0)

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -95,15 +94,6 @@ static size_t cut_at(wend_str s, size_t max)
     return n ? n : utf8_cut(s, max);
 }
 
-static int64_t lines_in(wend_str s)
-{
-    int64_t n = 0;
-
-    for (size_t i = 0; i < s.len; i++)
-        n += s.ptr[i] == '\n';
-    return n;
-}
-
 /* Appends the text, valid and cut to fit, with a note if it was cut. */
 static void put_text(const struct line_scan *s, int64_t size, struct buf *out)
 {
@@ -131,7 +121,7 @@ static void put_text(const struct line_scan *s, int64_t size, struct buf *out)
                 "[truncated: %zu of %lld bytes shown; use offset %lld to go "
                 "on]",
                 done.len, (long long)size,
-                (long long)(s->range.offset + lines_in(done)));
+                (long long)s->range.offset + (long long)str_count(done, '\n'));
     else
         buf_fmt(out,
                 "\n[truncated: %zu of %lld bytes shown; the line is too "
@@ -178,7 +168,7 @@ wend_status read_file_text(int root_fd, wend_str path, struct read_range range,
     wend_status status;
 
     if (fd < 0)
-        return err ? err->status : WEND_E_IO;
+        return (wend_status)fd;
     status = read_open(fd, path, &s, out, err);
     close(fd);
     buf_free(&s.text);

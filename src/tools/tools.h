@@ -16,31 +16,31 @@ struct fetch;
 struct network;
 struct procs;
 
-/* How tools use the network; goes with the agent. */
+/* How tools use the network; lives as long as the agent. */
 struct web_env {
-    const struct network *network; /* whom they may reach */
+    const struct network *network; /* hosts that they may reach */
     const char *ca_file;           /* NULL: the usual ones */
     bool insecure_http;            /* secrets may go over plain http */
-    const wend_str *secrets;       /* all that the agent has; NULL: none */
+    const wend_str *secrets;       /* all of the agent's; NULL: none */
     const size_t *secrets_count;
 };
 
 struct tool_env {
     int root_fd;               /* directory that file tools cannot leave */
-    const char *root;          /* its path; on the loop only, as the next */
-    const struct web_env *web; /* goes with the agent */
-    bool sandbox_off;          /* of programs; the user said so */
+    const char *root;          /* its path; use it and `web` on the loop only */
+    const struct web_env *web; /* lives as long as the agent */
+    bool sandbox_off;          /* for programs, as the user said */
 };
 
 struct builtin {
     wend_tool_info info;
     const char *subject; /* the argument that policy rules match */
     bool on_loop;    /* fn runs on the runtime's thread, not on a worker's */
-    bool program;    /* it runs one */
-    wend_tool_fn fn; /* NULL: a run of its own answers the call */
+    bool program;    /* it starts a program */
+    wend_tool_fn fn; /* NULL: a child run answers the call */
 };
 
-const struct builtin *builtin_find(const char *name); /* NULL if none */
+const struct builtin *builtin_find(const char *name); /* NULL: unknown */
 const struct builtin *builtin_at(size_t i);           /* NULL past the last */
 
 wend_status tool_calculator(void *env, wend_call *call);
@@ -55,14 +55,13 @@ wend_status tool_shell(void *env, wend_call *call);
 wend_status tool_exec(void *env, wend_call *call);
 wend_status tool_remember(void *env, wend_call *call);
 wend_status tool_recall(void *env, wend_call *call);
-wend_status tool_search_documents(void *env, wend_call *call);
 
-/* Relics of the kind kv, for plans; the context is the relic. Values are
- * JSON: put {key, value, ttl?}, get {key} gives the value or null, delete
- * {key}. They run on the loop. */
+/* Relics (stores that plans share) of the kind kv; the context is the relic.
+ * Values are JSON: put {key, value, ttl?}, get {key} gives the value or null,
+ * delete {key}. They run on the loop. */
 struct relic_kv {
     wend_str name;
-    int64_t ttl_ms; /* of what is put without one; 0: for ever */
+    int64_t ttl_ms; /* default of put; 0: for ever */
 };
 
 wend_status relic_kv_put(void *relic, wend_call *call);
@@ -80,20 +79,18 @@ enum stop_reason {
 
 typedef void (*call_stop_fn)(void *ctx, enum stop_reason why);
 
-/* What is below is for calls that were begun on the runtime's thread, and
- * is itself called on it, from fn on until the call is answered (which must
- * happen on that thread, too).
+/* The functions below are for calls that began on the runtime's thread. Call
+ * them on it, from fn on until the call is answered, also on that thread.
  *
  * stop is called at the deadline or on cancel, once: the tool ends its work
  * and then answers, from inside stop or within STOP_GRACE_MS; its text goes
  * to the model, its outcome is that of the reason. STOP_SLACK_MS later, or
- * when the run or the runtime goes, stop is called with CALL_STOP_NOW, also
+ * when the run or the runtime ends, stop is called with CALL_STOP_NOW, maybe
  * as a second call: then the tool releases all it holds of the loop before it
  * returns, and answers, though the answer is dropped. ctx must live until the
  * call is answered; after that stop is not called. */
 void call_set_stop(wend_call *call, call_stop_fn stop, void *ctx);
-/* JSON that call_end keeps besides the answer; before that. Without memory
- * there is none. */
+/* JSON for call_end besides the answer, set before it; needs memory. */
 void call_set_structured(wend_call *call, wend_str json);
 /* The runtime's transfers, and its programs. */
 wend_status call_fetch(wend_call *call, struct fetch **out, wend_error *err);
@@ -111,16 +108,15 @@ wend_status call_answer(wend_call *call, wend_outcome outcome, wend_str output);
 wend_store *call_store(const wend_call *call);
 wend_str call_user(const wend_call *call); /* absent: it has no user */
 wend_str call_agent(const wend_call *call);
-/* That facts belong to; absent: they are the same in all. */
+/* The folder that facts belong to; absent: all folders share them. */
 wend_str call_folder(const wend_call *call);
-int64_t call_time_us(const wend_call *call); /* by the wall */
-uint32_t call_labels(const wend_call *call); /* of its run, by now */
+int64_t call_time_us(const wend_call *call); /* wall clock */
+uint32_t call_labels(const wend_call *call); /* of its run, so far */
 /* Whether a rule of its run allows writing this path and names it. */
 bool call_names(const wend_call *call, wend_str path);
-/* What the run's rules keep from programs; see policy_hidden. */
+/* Paths that the run's rules hide from programs; see policy_hidden. */
 const char *const *call_hidden(const wend_call *call, struct arena *a);
-/* What the answer brings into the run besides the tool's own labels; only
- * actions of plans tell. */
+/* Adds the labels of the answer to the run, besides the tool's own. */
 void call_bring(wend_call *call, uint32_t labels);
 
 /* A request as the policy sees it. */
@@ -134,10 +130,9 @@ struct call_request {
  * continue at the same host. What a rule denies may not in any case. */
 bool call_may_follow(wend_call *call, const struct call_request *from,
                      const struct call_request *to, bool same_host);
-/* Which files a tool may tell about [any thread]; a path is relative to the
- * root. May their names be told? May a walk that began at `start` open them?
- * Then the call brings what rows label them with. `call` may be NULL: then no
- * rule is known. */
+/* Which files a tool may show [any thread]; a path is relative to the root.
+ * May it show the name? May a walk that began at `start` open the file? If so,
+ * the call brings the labels of the rule. `call` may be NULL: no rules. */
 bool call_names_file(const wend_call *call, wend_str path);
 bool call_opens_file(wend_call *call, wend_str start, wend_str path);
 bool call_hides_files(const wend_call *call); /* there is a rule that does */
@@ -146,13 +141,13 @@ bool call_hides_files(const wend_call *call); /* there is a rule that does */
  * lists end with NULL and may be NULL. */
 struct command_tool {
     const char *root;            /* working directory; it may write there */
-    const char *const *secrets;  /* names of variables that it gets, too */
+    const char *const *secrets;  /* names of variables that it also gets */
     const char *const *readable; /* besides the system's, absolute */
     bool sandbox_off, network;
     bool json;   /* output that is not JSON is a failure */
-    bool merges; /* the answer has standard error, too */
-    bool check;  /* its exit status says what became of another call */
-    uint64_t memory_bytes, disk_bytes; /* of all that it starts; 0: usual */
+    bool merges; /* the answer includes standard error */
+    bool check;  /* its exit status is the outcome of another call */
+    uint64_t memory_bytes, disk_bytes; /* of its whole tree; 0: default */
     uint32_t tasks;
 };
 wend_status command_start(wend_call *call, const struct command_tool *c,
@@ -169,8 +164,7 @@ struct tool_job {
     wend_error err; /* or why there is none */
 };
 
-/* An argument and where it goes: one of str, number and flag. A value that is
- * there already is the default. */
+/* An argument, and where it goes; the value already there is the default. */
 struct tool_arg {
     const char *key;
     wend_str *str; /* required if there is no default, unless optional */
@@ -190,11 +184,6 @@ struct walk;
 void tool_put_kept(struct buf *out, size_t hidden, size_t closed);
 /* Appends what a walk has not seen, if anything, as notes in brackets. */
 void tool_put_gaps(struct buf *out, const struct walk *w);
-struct store_fact;
-/* Keeps a copy of the fact, or forgets it if its text is absent, and then
- * answers the call with static text; answer NULL: the call does not wait. */
-wend_status tool_keep(struct tool_job *j, wend_call *call,
-                      const struct store_fact *fact, const char *answer);
 /* Answers with out, or with err if s is a failure; WEND_OK. */
 wend_status tool_end(struct tool_job *j, wend_call *call, wend_status s);
 /* The same where the answer comes later unless s is a failure. */
@@ -205,8 +194,6 @@ bool tool_fits(struct buf *out, size_t before);
 wend_status tool_canceled(const wend_call *call, wend_error *err);
 /* How many bytes of a path a message repeats, for %.*s. */
 int tool_shown(wend_str path);
-/* Adds the member "labels": those that are kept with a value. */
-void tool_put_labels(struct buf *b, const wend_call *call);
 
 /* ---- The tools without their calls --------------------------------------- */
 

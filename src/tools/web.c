@@ -11,7 +11,6 @@
 #include "base/network.h"
 #include "base/redact.h"
 #include "base/utf8.h"
-#include "host/address.h"
 #include "host/fetch/fetch.h"
 
 enum { HOPS_MAX = 5 };
@@ -46,9 +45,9 @@ static bool is_unsent(enum fetch_end how)
            how == FETCH_CA_FILE || how == FETCH_PROXY;
 }
 
-/* What an error says besides its text. A server that was not reached has done
- * nothing; nor has one that blames the request, unless it was slow, or
- * another one redirected us there. */
+/* The code of an error, and whether it had an effect. A server that was not
+ * reached did nothing; nor did one that blames the request, unless it was slow
+ * or another server redirected us there. */
 static void blame(struct web *w, enum fetch_end how)
 {
     char code[32] = "network";
@@ -82,10 +81,7 @@ static void finish_done(struct web *w)
 
     blank(w, w->text.ptr, w->text.len);
     s = w->done(w);
-    if (s)
-        give_up(w, s);
-    else
-        finish(w, s);
+    (s ? give_up : finish)(w, s);
 }
 
 static void on_stop(void *ctx, enum stop_reason why)
@@ -139,8 +135,7 @@ wend_status web_take_header(struct web *w, wend_str name, wend_str value)
     return w->job.arena.failed ? fail_nomem(err) : WEND_OK;
 }
 
-/* What may go to another origin: no other header is known to carry no
- * secret. */
+/* Headers that may go to another origin: any other may carry a secret. */
 static const char *const harmless_headers[] = {
     "Accept",     "Accept-Language", "Content-Type", "Content-Language",
     "User-Agent", "Idempotency-Key", NULL,
@@ -202,7 +197,7 @@ static bool is_redirect(int status)
            status == 308;
 }
 
-/* As the rules of the user want it, which saw only the URL before. */
+/* The rules of the user have judged only the first URL. */
 static wend_status may_follow(struct web *w, const struct url *next,
                               const char *method, bool body)
 {
@@ -337,7 +332,7 @@ static bool holds_secret(const struct web *w, wend_str text)
            (e->secrets && holds_one(text, e->secrets, *e->secrets_count));
 }
 
-/* As it is or percent-encoded, as queries and forms have it. */
+/* As it is, or percent-encoded as in queries and forms. */
 static bool carries_secret(const struct web *w, wend_str text)
 {
     struct buf plain = {.mem = &w->job.mem};
@@ -350,8 +345,7 @@ static bool carries_secret(const struct web *w, wend_str text)
     return found;
 }
 
-/* The request carries a key or a secret: in its URL, its body or a header, or
- * by a header that carries nothing else. */
+/* In the URL, the body or a header; some headers always carry one. */
 static bool has_secret(const struct web *w, wend_str url)
 {
     static const char *const names[] = {"Authorization", "Cookie", "X-Api-Key",

@@ -25,8 +25,7 @@ struct web {
     const struct web_env *env;
     /* The head of what is no redirect; may be NULL. */
     void (*head)(struct web *w, const struct transfer *t);
-    /* All of the body is in text, or what bytes_max lets in (is_cut): makes
-     * the answer of it, in job. */
+    /* Makes the answer, in job, of `text`, which is cut if is_cut. */
     wend_status (*done)(struct web *w);
     const void *ctx;         /* of these */
     const wend_str *secrets; /* blanked in the answer */
@@ -45,8 +44,7 @@ struct web {
     struct transfer *transfer; /* NULL: none is under way */
 };
 
-/* One for this call, with its arguments read (see tool_begin) or why not in *s;
- * NULL: out of memory. */
+/* NULL: out of memory; *s is the result of tool_begin. */
 struct web *web_new(wend_call *call, const struct tool_arg *args,
                     wend_status *s);
 /* `name: value`; both were checked. */

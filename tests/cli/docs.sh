@@ -159,7 +159,7 @@ done)
 check "the glossary has each word once${missing:+: not $missing}"
 
 # The names of built-in tools come from one table.
-tools=$(sed -n 's/.*\.name = TEXT("\([a-z_]*\)").*/\1/p' src/tools/builtins.c |
+tools=$(sed -n 's/^ *TOOL("\([a-z_]*\)".*/\1/p' src/tools/builtins.c |
     sort)
 [ "$(echo "$tools" | wc -l)" -ge 14 ]
 check "builtins.c has tools"

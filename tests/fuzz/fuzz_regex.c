@@ -23,7 +23,7 @@ static void check(struct regex *r, wend_str pattern, wend_str text)
     struct regex_place at = {0};
     uint64_t work = WORK;
 
-    if (regex_find(r, text, &work, &at, NULL) != REGEX_YES)
+    if (regex_search(r, text, &work, &at, NULL) != REGEX_YES)
         return;
     /* \K may set the start behind the end */
     must(at.start <= text.len && at.end <= text.len);

@@ -28,9 +28,7 @@ static void put_json(struct buf *b, const wend_tool_info *t)
     json_add_str(b, "category", str_of(wend_category_name(t->category)));
     json_add_str(b, "description", t->description);
     json_add_bool(b, "concurrent", t->concurrent);
-    json_open(b, "labels", '[');
-    labels_put(b, t->labels);
-    json_close(b, ']');
+    labels_add(b, "labels", t->labels);
     json_add_raw(b, "schema", t->schema);
     buf_cstr(b, "}\n");
 }

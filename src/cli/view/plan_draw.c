@@ -266,10 +266,8 @@ static void put_head(struct buf *out, const struct json *plan,
 
 static void pad(struct buf *out, size_t from, size_t columns)
 {
-    size_t used = 0;
+    size_t used = utf8_count((wend_str){out->ptr + from, out->len - from});
 
-    for (size_t i = from; i < out->len; i++)
-        used += ((unsigned char)out->ptr[i] & 0xC0) != 0x80;
     for (; used < columns; used++)
         buf_char(out, ' ');
 }

@@ -287,8 +287,8 @@ static wend_status measure(struct machine *m, const struct json *a)
     if (a->kind != JSON_STRING && a->kind != JSON_ARRAY &&
         a->kind != JSON_OBJECT)
         return takes(m, "len() takes a text, a list or a mapping", a);
-    for (size_t i = 0; a->kind == JSON_STRING && i < a->text.len; i++)
-        n += ((unsigned char)a->text.ptr[i] & 0xC0) != 0x80;
+    if (a->kind == JSON_STRING)
+        n = (int64_t)utf8_count(a->text);
     return put_integer(m, n);
 }
 

@@ -21,21 +21,12 @@ bool schema_check_range(struct schema_check *c, const struct schema_range *r,
                         few ? "min" : "max", suffix, (long long)count);
 }
 
-static int64_t code_points(wend_str s)
-{
-    int64_t n = 0;
-
-    for (size_t i = 0; i < s.len; i++)
-        n += (s.ptr[i] & 0xc0) != 0x80;
-    return n;
-}
-
 bool schema_found(struct schema_check *c, const struct schema_pattern *p,
                   wend_str text)
 {
     wend_error err = {0};
 
-    switch (regex_search(p->regex, text, &c->work, &err)) {
+    switch (regex_search(p->regex, text, &c->work, NULL, &err)) {
     case REGEX_YES: return true;
     case REGEX_NO: return false;
     case REGEX_LIMIT:
@@ -53,8 +44,8 @@ bool schema_check_string(struct schema_check *c, const struct schema_string *s,
     const struct schema_pattern *p = &s->pattern;
 
     if ((s->range.min.set || s->range.max.set) &&
-        !schema_check_range(c, &s->range, code_points(v->text), "characters",
-                            "Length"))
+        !schema_check_range(c, &s->range, (int64_t)utf8_count(v->text),
+                            "characters", "Length"))
         return false;
     if (!p->regex || schema_found(c, p, v->text))
         return true;

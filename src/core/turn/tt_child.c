@@ -90,9 +90,7 @@ wend_str labels_text(struct tt *x, uint32_t labels)
 
     if (!labels)
         return STR_NONE;
-    json_open(&b, NULL, '[');
-    labels_put(&b, labels);
-    json_close(&b, ']');
+    labels_add(&b, NULL, labels);
     return take_text(x, &b);
 }
 

@@ -3,13 +3,12 @@
  *
  *   CONNECT -> WAIT (the request leaves) -> BODY (its first byte) -> OVER
  *
- * Each phase has its own deadline, and all together one; a transfer keeps a
- * single timer, which looks when it fires what is due. So a byte that
- * arrives only costs a note of the time.
+ * Each phase has a deadline, and so has the whole; a single timer checks them
+ * when it fires, so a byte that arrives only costs a note of the time.
  *
- * Which way a transfer takes (struct way) is decided when it starts. Wishes to
- * connect, to resume and, from inside a callback, to stop are left in the
- * queue; the loop's next turn serves it.
+ * The way of a transfer (struct way) is chosen when it starts. Connecting,
+ * resuming and, from inside a callback, stopping are queued for the loop's next
+ * turn.
  */
 #include "host/fetch/fetch.h"
 
@@ -25,9 +24,8 @@ enum {
     BYTES_KEPT = 2 << 10, /* by each buffer of a transfer that is spare */
     SPARES_MAX = 256,     /* each holds a handle of about 6 KB */
     SERVED_MAX = 256,     /* of the queue, in one turn */
-    /* A stream of many small reads costs mostly wake-ups. It is quick after
-     * more than QUICK_READS reads of at most QUICK_BYTES, each within QUICK_NS
-     * of the one before. */
+    /* Many small reads cost mostly wake-ups. A stream is quick after
+     * QUICK_READS reads of at most QUICK_BYTES, each QUICK_NS after another. */
     QUICK_READS = 8,
     QUICK_BYTES = 4 << 10,
     QUICK_NS = 1000 * 1000,
@@ -155,8 +153,7 @@ void transfer_arm(struct exchange *t)
                    0);
 }
 
-/* A loop that was held up runs its timers before it looks at the sockets,
- * where the bytes may be waiting: so it looks there once more. */
+/* A delayed loop runs timers before sockets, where bytes may be waiting. */
 static void on_deadline(uv_timer_t *timer)
 {
     struct exchange *t = timer->data;
@@ -237,8 +234,7 @@ void fetch_enqueue(struct exchange *t)
     fetch_kick(t->fetch);
 }
 
-/* A stream of more than a piece a millisecond is taken a rest's worth at a
- * time. Where several streams run, each turn sees pieces of many anyway. */
+/* A quick stream is read after a rest, unless there are others. */
 void fetch_note_read(struct net *f, int fd, size_t bytes)
 {
     uint64_t now_ns = uv_hrtime(), gap_ns = now_ns - f->read_ns;
@@ -371,8 +367,8 @@ static void serve(struct exchange *t)
         t->way->serve(t);
 }
 
-/* Transfers that are queued while this runs wait for the next turn, and so does
- * the rest of a thousand starts: those under way must not wait for all. */
+/* Transfers queued meanwhile wait for the next turn, and so does the rest of a
+ * thousand starts: those under way must not wait for all. */
 static void on_idle(uv_idle_t *idle)
 {
     struct net *f = idle->data;

@@ -10,11 +10,11 @@
 #ifndef HOST_FETCH_H
 #define HOST_FETCH_H
 
+#include "base/address.h"
 #include "host/loop.h"
 
 struct sockaddr;
-/* A pool of transfers of one loop, and one of them; each the first member of
- * its own struct. */
+/* The transfers of one loop, and one of them; first members of real structs. */
 struct fetch {
     const struct fetch_ops *ops;
 };
@@ -34,7 +34,7 @@ enum fetch_end {
     FETCH_CA_FILE,     /* no certificates to trust could be read */
     FETCH_PROXY,       /* the proxy refuses, or its variable names none */
     FETCH_HEADERS,     /* of the answer: too long */
-    FETCH_DESCRIPTORS, /* none was free, for as long as a connection may take */
+    FETCH_DESCRIPTORS, /* none was free within connect_ms */
     FETCH_INSECURE,    /* `secret` would have left this machine in clear */
     FETCH_ENDS
 };
@@ -57,8 +57,8 @@ struct fetch_request {
     const char *unix_socket;    /* NULL: TCP */
     const char *proxy;          /* NULL: the environment's; "": none */
     const char *ca_file;        /* NULL: the environment's, the system's */
-    /* A header carries one: over plain http it goes to this machine only, by
-     * the very address, else the transfer ends as FETCH_INSECURE. */
+    /* A header carries one: plain http must go to this machine, by the very
+     * address, else the transfer ends as FETCH_INSECURE. */
     bool secret;
     bool http2;
     bool libcurl; /* even where a plain socket would do; for tests */
@@ -72,12 +72,12 @@ struct fetch_request {
      * leaves; first_byte: from there to the body's first byte; between: two
      * reads of the body, not counted while paused; whole: all. */
     int64_t connect_ms, first_byte_ms, between_ms, whole_ms;
-    /* It may be taken twice, as GET and HEAD may: it is sent once more when a
-     * kept connection ends without an answer, perhaps because the server had
-     * closed it before. Any other request fails then. */
+    /* The server may take it twice, as GET and HEAD: it is sent again when a
+     * kept connection, perhaps closed long ago, ends without an answer. Any
+     * other request fails then. */
     bool harmless;
-    /* It has an effect, and no caller sends it again: it is not risked on a
-     * kept connection, nor sent twice by any method. */
+    /* It has an effect, and no caller sends it again: it gets a new connection
+     * and is not sent twice, whatever the method. */
     bool once;
 };
 
@@ -85,11 +85,9 @@ struct fetch_request {
 struct fetch_events {
     /* Status and headers are known; header() gives a value by name. */
     void (*head)(void *ctx, struct transfer *t, int status);
-    /* Bytes of the body as they come. False pauses: the same bytes come
-     * again after resume. */
+    /* A piece of the body. False pauses: it comes again after resume. */
     bool (*body)(void *ctx, const char *p, size_t len);
-    /* message: `host[ through the proxy host:port]: reason`, empty if
-     * FETCH_OK; lent. */
+    /* message: `host[ through the proxy host:port]: reason`; lent. */
     void (*end)(void *ctx, enum fetch_end how, const char *message);
 };
 
@@ -105,6 +103,10 @@ struct fetch_ops {
     /* No more events; closes at once, from inside an event in the next turn. */
     void (*stop)(struct transfer *t);
 };
+
+/* What `allow` is asked about; false: neither IPv4 nor IPv6. */
+bool address_of(const struct sockaddr *from, struct address *out,
+                uint16_t *port);
 
 /* The real one; the loop must be real, too. */
 wend_status fetch_new(const struct mem *m, struct loop *loop,

@@ -1,11 +1,9 @@
 /*
  * fetch_curl.c - loads libcurl when it is first needed.
  *
- * The table is the only state of this folder that outlives its owners: the
- * library itself is one a process, is set up once a process, and threads
- * that look up names may still run inside it when the last transfer is
- * gone. It is therefore never unloaded, and its memory is libc's: a hook
- * would be one a process, too.
+ * The library is set up once per process, and its threads that look up names
+ * may outlive the last transfer. So it is never unloaded, the table of
+ * functions is global, and its memory is libc's: a hook would be global, too.
  */
 #include "host/fetch/fetch_curl.h"
 

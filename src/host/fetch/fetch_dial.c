@@ -1,12 +1,11 @@
 /*
- * fetch_dial.c - how long each address of a host is waited for.
+ * fetch_dial.c - how long to wait for each address of a host.
  *
- * An address that does not answer must not use up the time to connect while
- * another one would. In a first round each gets a second: after that the
- * system would send its first packet again anyway. Those that did not answer
- * are passed over in the first round of later transfers. If no address
- * answers in time, a second round shares the rest of the time evenly among
- * all, so that one that is only slow is reached, too.
+ * A dead address must not use up the time to connect while another one would
+ * answer. In a first round each gets a second, when the system would resend its
+ * first packet; later transfers skip those that did not answer. If none
+ * answers, a second round shares the rest of the time evenly among all, so that
+ * a slow address is reached.
  */
 #include "host/fetch/fetch_pool.h"
 

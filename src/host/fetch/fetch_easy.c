@@ -10,7 +10,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <strings.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -186,8 +185,7 @@ void easy_url_free(const struct curl_api *curl, struct easy_url *u)
     buf_free(&u->text);
 }
 
-/* The URL itself is set, too: libcurl says what is wrong with it if it cannot
- * be taken apart. */
+/* The URL itself is set, too: libcurl then says what is wrong with it. */
 static int set_url(const struct curl_api *curl, CURL *easy, const char *url,
                    struct easy_url *u)
 {
@@ -230,8 +228,8 @@ static int set_numbers(const struct curl_api *curl, CURL *easy,
         {CURLOPT_HTTP_VERSION,
          q->http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1},
         {CURLOPT_PIPEWAIT, q->http2},
-        /* A kept connection was perhaps opened unasked; and on one libcurl
-         * would send the request again. */
+        /* A kept one may be to an address that was not asked about, and on
+         * it libcurl would send the request again. */
         {CURLOPT_FRESH_CONNECT, is_asked || q->once},
         {CURLOPT_FORBID_REUSE, is_asked},
     };
@@ -251,8 +249,7 @@ static int set_pointers(const struct curl_api *curl, CURL *easy,
     } pointers[] = {
         {CURLOPT_PROTOCOLS_STR, "http,https"},
         {CURLOPT_HTTPHEADER, headers},
-        /* The folder is NULL unless asked for: it is read again for every
-         * connection, the file once for all. */
+        /* A folder is read for every connection, a file once for all. */
         {CURLOPT_CAPATH, p->ca.folder},
         {CURLOPT_PROXY_CAPATH, p->ca.folder},
         {CURLOPT_CAINFO, p->ca.file},
@@ -324,8 +321,7 @@ struct reason {
     char text[400];
 };
 
-/* The server's TLS offers no protocol that we do. Older versions of OpenSSL
- * know the alert by its number only. */
+/* No common protocol; older versions of OpenSSL only give the number. */
 static bool is_http2_only(CURLcode code, const char *detail)
 {
     return code == CURLE_SSL_CONNECT_ERROR &&
@@ -381,8 +377,7 @@ static void put_tunnel(struct reason *r, const struct proxy *p, long status)
              status == 407 && p->from ? ")" : "");
 }
 
-/* Those that say no for good; a proxy that cannot reach a host just now says
- * so with 5xx. */
+/* For good; 5xx is a proxy that cannot reach a host just now. */
 static bool is_refusal(long status)
 {
     return status >= 300 && status < 500 && status != 408 && status != 429;
@@ -405,8 +400,7 @@ static bool is_socks_refusal(const struct curl_api *curl, CURL *easy)
     return false;
 }
 
-/* Handles are used again and keep the number of an older failure, so it
- * counts only where libcurl has set it for sure. */
+/* A reused handle keeps an old errno: use it only where libcurl sets it. */
 static const char *system_words(const struct curl_api *curl, CURL *easy,
                                 CURLcode code, const char *detail)
 {

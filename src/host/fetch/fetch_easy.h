@@ -6,16 +6,13 @@
 #ifndef HOST_FETCH_EASY_H
 #define HOST_FETCH_EASY_H
 
-#include "base/str.h"
-#include "host/fetch/fetch.h"
 #include "host/fetch/fetch_curl.h"
 #include "host/fetch/fetch_vars.h"
 
-/* WEND_E_INVAL for what must not go onto the wire: other protocols, line
- * ends inside a header. */
+/* WEND_E_INVAL: another protocol, or line ends inside a header. */
 wend_status easy_check(const struct fetch_request *q, wend_error *err);
-/* Who is asked, for messages and names to look up: the host, without port
- * and without user; the path of a unix socket. In the arena. */
+/* The host without port and user, or the path of a unix socket; for messages
+ * and names to look up. In the arena. */
 wend_str easy_host(const struct fetch_request *q, struct arena *a);
 /* The URL of a handle's last request, taken apart: mostly the next one has
  * the same, and libcurl is slow at it. Zero-initialise with text.mem set. */

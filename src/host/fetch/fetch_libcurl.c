@@ -4,17 +4,16 @@
  *
  * libcurl may not be entered from its own callbacks; `inside` counts them.
  *
- * libcurl asks again of itself, inside one transfer: on a new connection when
- * a kept one ends without an answer, five times more when the server refuses
- * streams of HTTP/2, and over HTTP/1.1 when the server wants that, even after
- * half of an answer. What of that is let through is decided in may_send; the
- * rest is a failure that the caller may retry with its delays and counts.
+ * libcurl repeats requests by itself: on a new connection when a kept one ends
+ * without an answer, five times when the server refuses streams of HTTP/2, and
+ * over HTTP/1.1 when the server wants that, even after half of an answer.
+ * may_send decides which of these pass; the rest fail, and the caller may
+ * retry.
  */
 #include <errno.h>
 
 #include "base/fail.h"
 #include "base/utf8.h"
-#include "host/address.h"
 #include "host/fetch/fetch_pool.h"
 
 /* ---- Callbacks of libcurl ------------------------------------------------ */
@@ -162,8 +161,7 @@ static size_t on_body(char *p, size_t size, size_t count, void *ctx)
 
 /* ---- Ends ---------------------------------------------------------------- */
 
-/* A line of the head that exceeds a limit of libcurl's is told as a want of
- * memory, until libcurl 8.6. */
+/* Before 8.6 libcurl reports a header line over its limit as out of memory. */
 static bool is_long_line(const struct exchange *t, CURLcode code)
 {
     return code == CURLE_OUT_OF_MEMORY && t->phase == PHASE_WAIT &&
@@ -232,8 +230,7 @@ static void finish_one(struct exchange *t, CURLcode code)
     transfer_over(t, how);
 }
 
-/* A name that one transfer cannot resolve is not asked for again by those
- * that waited for the answer. */
+/* Transfers that waited for the same name share the failure to resolve it. */
 void transfer_finish(struct exchange *t, CURLcode code)
 {
     struct ring same;
@@ -254,8 +251,7 @@ void transfer_wake(struct exchange *t)
     fetch_enqueue(t);
 }
 
-/* To pause and to resume makes libcurl look at the transfer. False: t has
- * ended. */
+/* Pausing and resuming makes libcurl look at it. False: t has ended. */
 static bool wake(struct exchange *t)
 {
     static const int steps[] = {CURLPAUSE_SEND, CURLPAUSE_CONT};

@@ -3,10 +3,9 @@
  *
  * libcurl says which sockets it watches and when it wants to be called; each
  * socket gets a uv_poll, each multi handle a uv_timer. A connection's socket
- * keeps its uv_poll, and stays watched while the connection is idle: most
- * are used again, and libuv takes four system calls to come back. A wish to be
- * called at once is served by the idle handle: libcurl is never entered from
- * its own callbacks, and a chain of wishes cannot hold up the loop.
+ * keeps its uv_poll while the connection is idle: most are used again, and
+ * watching it anew takes four system calls. The idle handle serves a wish to be
+ * called at once: libcurl is never entered from its own callbacks.
  */
 #include <assert.h>
 #include <errno.h>
@@ -238,8 +237,8 @@ static void on_sock(uv_poll_t *p, int status, int events)
     fetch_note_read(f, fd, f->body_bytes - before);
 }
 
-/* libcurl does not report when it closes an unconnected socket; and it opens
- * the next address only when it is called again. */
+/* libcurl closes an unconnected socket unseen, and opens the next address only
+ * when it is called again. */
 static void sock_leave(struct sock *s, struct exchange *t)
 {
     if (s->ours && t && t->phase != PHASE_CONNECT) {
@@ -285,8 +284,7 @@ static int on_socket_wish(CURL *easy, curl_socket_t fd, int what, void *ctx,
     return 0;
 }
 
-/* The system is asked, since one that is connected by now may not have been
- * noticed. */
+/* By the system: libcurl may not have noticed a connection yet. */
 static bool is_connecting(curl_socket_t fd)
 {
     struct sockaddr_storage to;
@@ -332,9 +330,8 @@ curl_socket_t multi_open_socket(struct exchange *t,
         sock_drop(before);
     }
     s = sock_new(t->fetch, fd, true);
-    /* If libcurl goes from one address to the next within one call, the new
-     * socket has the number of the old one, and what libcurl waits for is not
-     * said again. */
+    /* If libcurl tries the next address within one call, the new socket has
+     * the number of the old one, and libcurl does not repeat its wish. */
     if (s) {
         s->opener = t;
         s->place = *to;
@@ -454,8 +451,7 @@ static struct exchange *any_of(const struct multi *m)
     return NULL;
 }
 
-/* Transfers that start meanwhile get another handle. libcurl does not report
- * when it closes an unconnected socket. */
+/* Transfers that start meanwhile get another handle. */
 void multi_break(struct multi *m)
 {
     struct net *f = m->fetch;

@@ -1,9 +1,8 @@
 /*
  * fetch_name.c - a thousand transfers to one host look its name up once.
  *
- * libcurl starts a thread for every look-up that its cache cannot answer.
- * So the first transfer to a host goes ahead, and the others wait until a
- * socket is opened for it: then the answer is in the cache.
+ * libcurl starts a thread for every look-up that its cache cannot answer. So
+ * the first transfer goes ahead, and the others wait until it opens a socket.
  */
 #include "host/fetch/fetch_pool.h"
 

@@ -1,21 +1,19 @@
 /*
  * fetch_plain.c - transfers over plain sockets: HTTP/1.1 without TLS.
  *
- * To load libcurl costs more than the rest of a process's start, and it takes
- * about a third of what a request to a server on this machine costs.
+ * Loading libcurl costs more than the rest of a process's start, and it takes
+ * a third of the time of a request to this machine.
  *
- * The request's head and body leave in one system call where they fit, on a
- * connection that is kept if there is one; a socket that is not connected yet
- * is written to all the same, since on loopback it mostly is. All transfers
- * read into one buffer; the rest of it is held while a transfer is paused.
+ * Head and body leave in one system call if they fit, on a kept connection if
+ * there is one; a new socket is written to before it is known to be connected,
+ * since on loopback it mostly is. All transfers read into one buffer, of which
+ * the rest is copied while a transfer is paused.
  *
- * A kept connection that the server closed before it said anything is
- * replaced by a new one, once, if the server may take the request twice:
- * either the connection was closed before the request came, or after.
+ * A kept connection that the server closes without a word is replaced by a new
+ * one, once, if the server may take the request twice.
  */
 #include <assert.h>
 #include <errno.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -99,8 +97,7 @@ static enum plain_verdict feed(struct exchange *t, wend_str in)
 /* Closed before anything came, though it was open a while ago. */
 static bool is_stale(const struct exchange *t)
 {
-    return t->conn->used && !t->again && t->harmless &&
-           !http1_begun(&t->answer);
+    return t->conn->used && t->harmless && !http1_begun(&t->answer);
 }
 
 static enum plain_verdict read_some(struct exchange *t)
@@ -153,8 +150,7 @@ static bool is_unsent(const struct exchange *t)
     return t->sent < t->asking.len + t->body.len && !t->error;
 }
 
-/* Bytes that the server sent before it closed the connection are still read;
- * then the error counts. */
+/* After an error, bytes that the server sent before are still read. */
 static void send_some(struct exchange *t)
 {
     ssize_t n = is_unsent(t) ? send_rest(t) : 0;
@@ -218,7 +214,7 @@ static bool ask_kept(struct exchange *t)
 {
     struct conn *c = NULL;
 
-    for (int i = 0; i < t->route.count && !c; i++)
+    for (int i = 0; i < t->route.count && !c && !t->anew; i++)
         c = conn_kept(t->fetch, &t->route.places[i]);
     if (!c)
         return false;
@@ -239,7 +235,7 @@ static void settle(struct exchange *t, enum plain_verdict v)
 {
     if (v == STALE) {
         let_go(t);
-        t->again = true;
+        t->anew = true;
         transfer_enter(t, PHASE_CONNECT);
         v = connect_next(t);
     }
@@ -307,15 +303,14 @@ static wend_status prepare(struct exchange *t, const struct fetch_request *q,
     route_put_head(&t->route, q, &t->asking);
     t->body =
         q->copy_body && q->body.len ? arena_str(&t->arena, q->body) : q->body;
-    t->again = false;
+    t->once = t->anew = q->once;
     t->error = 0;
     if (!f->read_buf || t->asking.failed || t->arena.failed)
         return fail_nomem(err);
     return WEND_OK;
 }
 
-/* On a connection that is kept, at once; to connect takes longer, and a
- * thousand at once would hold up those under way. */
+/* At once on a kept connection; a thousand connects would delay others. */
 static void begin(struct exchange *t)
 {
     if (!ask_kept(t) || !watch(t))
@@ -362,7 +357,7 @@ static void leave(struct exchange *t)
     t->conn = NULL;
     room_leave(t->fetch);
     if (t->answer.state == HTTP1_OVER && t->answer.keep && !is_unsent(t) &&
-        !t->error)
+        !t->error && !t->once)
         conn_keep(c);
     else
         conn_close(c);

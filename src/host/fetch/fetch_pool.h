@@ -13,8 +13,6 @@
 
 #include <uv.h>
 
-#include "base/str.h"
-#include "host/fetch/fetch.h"
 #include "host/fetch/fetch_easy.h"
 #include "host/fetch/fetch_route.h"
 #include "wire/http/http.h"
@@ -170,7 +168,8 @@ struct exchange {
     size_t sent;       /* bytes of both */
     struct buf held;   /* of the answer, read while paused ... */
     size_t held_at;    /* ... and given up to here */
-    bool again;        /* a kept connection was closed: now a new one */
+    bool anew;         /* a kept connection was closed, or is not risked */
+    bool once;         /* its connection is its own */
     int error;         /* the socket's, until it is told */
     char detail[CURL_ERROR_SIZE];
     char message[512];
@@ -240,10 +239,9 @@ bool multi_give_up(struct exchange *t);
 void multi_remove(struct exchange *t);
 void multi_limit_idle(struct net *f); /* idle_max has changed */
 void multi_free_all(struct net *f);
-/* libcurl ran out of memory while it noted who waits for a socket. 7.88 then
- * leaves a table without rows behind, and divides by their number when it next
- * comes to it: the transfers of this handle end, and it is not called again.
- */
+/* libcurl ran out of memory while it noted the users of a socket. 7.88 then
+ * leaves an empty table behind and later divides by its size: the transfers of
+ * this handle end, and it is not called again. */
 void multi_break(struct multi *m);
 /* For libcurl: a connection's socket, which keeps its place in the loop. */
 curl_socket_t multi_open_socket(struct exchange *t,
@@ -295,12 +293,10 @@ void room_free(void);
 /* It has a connection, or is making one; opening: libcurl has no socket yet. */
 void room_take(struct exchange *t, bool opening);
 void room_leave(struct net *f); /* one is not connected any more */
-/* Whether a transfer of this process has a connection; if none has, since
- * when. */
+/* Whether a transfer of this process has a connection; if not, since when. */
 bool room_others(int64_t *alone_ms);
 void room_opened(struct exchange *t); /* libcurl has a socket for it */
-/* True: no connection can be opened now, and the transfer will be served
- * again when one can. */
+/* True: no connection can be opened now; it is served again when one can. */
 bool room_wait(struct exchange *t);
 void room_enter(struct exchange *t); /* waits in any case */
 void room_wake(struct net *f);       /* the first that waits */
@@ -321,8 +317,7 @@ void fetch_note_read(struct net *f, int fd, size_t bytes);
 void transfer_enter(struct exchange *t, enum fetch_phase phase);
 void transfer_arm(struct exchange *t); /* after a deadline has changed */
 void transfer_timeout(struct exchange *t);
-/* What both ways do with an answer. False: it was stopped or paused from inside
- * the event. */
+/* Pass on an answer. False: stopped or paused from inside the event. */
 bool transfer_head(struct exchange *t, int status);
 bool transfer_body(struct exchange *t, wend_str piece);
 /* Whether it was paused and continues from now on. */

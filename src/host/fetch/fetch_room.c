@@ -2,16 +2,12 @@
  * fetch_room.c - transfers wait for a free descriptor.
  *
  * A process may have few, and a failed connection would be blamed on the
- * server. So a quarter of them, up to SPARE_MAX, is never taken by
- * connections: files, programs and look-ups of names need some, too. A
- * transfer that finds no more waits in `starved` until another one ends; the
- * time does not count while others have connections, for then one of them
- * will end.
+ * server. So connections leave a quarter of them, up to SPARE_MAX, to files,
+ * programs and look-ups of names. A transfer that finds none waits in `starved`
+ * until another one ends; that time does not count while others have
+ * connections. One is woken at a time, and wakes the next if it finds room.
  *
- * One is woken at a time, and wakes the next if it finds room.
- *
- * The limit is the process's, so what is counted against it is, too: the
- * counters are for all runtimes, whatever thread they are in.
+ * The limit is the process's, so the counters are for all runtimes and threads.
  */
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -57,8 +53,7 @@ static int64_t limit(void)
     return (int64_t)l.rlim_cur;
 }
 
-/* Descriptors are given out from below: how far they go is how many there
- * are. */
+/* The system gives the lowest free number: it tells how many are in use. */
 static int64_t lowest_free(const struct net *f)
 {
     int fd = fcntl(uv_backend_fd(f->uv), F_DUPFD_CLOEXEC, 0);

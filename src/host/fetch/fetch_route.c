@@ -1,8 +1,8 @@
 /*
  * fetch_route.c - which requests go over plain sockets, and where to.
  *
- * A name that must be looked up is left to libcurl: its threads may be
- * abandoned when we leave, and a worker of libuv's may not.
+ * Names are looked up by libcurl: its threads can be abandoned at the end, a
+ * worker of libuv cannot.
  */
 #include "host/fetch/fetch_route.h"
 
@@ -10,6 +10,28 @@
 
 #include "base/header.h"
 #include "host/fetch/fetch_vars.h"
+
+bool address_of(const struct sockaddr *from, struct address *out,
+                uint16_t *port)
+{
+    *out = (struct address){.v6 = from->sa_family == AF_INET6};
+    if (from->sa_family == AF_INET) {
+        struct sockaddr_in in;
+
+        memcpy(&in, from, sizeof in);
+        memcpy(out->bytes, &in.sin_addr, 4);
+        *port = ntohs(in.sin_port);
+    } else if (from->sa_family == AF_INET6) {
+        struct sockaddr_in6 in6;
+
+        memcpy(&in6, from, sizeof in6);
+        memcpy(out->bytes, &in6.sin6_addr, 16);
+        *port = ntohs(in6.sin6_port);
+    } else {
+        return false;
+    }
+    return true;
+}
 
 wend_status route_url(const struct fetch_request *q, struct arena *a,
                       struct url *out)

@@ -7,7 +7,6 @@
 #define HOST_FETCH_ROUTE_H
 
 #include <netinet/in.h>
-#include <string.h>
 #include <sys/un.h>
 
 #include "base/url.h"
@@ -56,9 +55,8 @@ enum guard {
 };
 enum guard route_guard(const struct fetch_request *q, struct arena *a);
 
-/* False: it is libcurl's, for it needs TLS, a proxy, a look-up, an address
- * that is asked about, or says how the connection is to be used. The arena
- * may have failed. */
+/* False: it needs libcurl, for TLS, a proxy, a look-up, `allow`, or headers
+ * about the connection. The arena may have failed. */
 bool route_find(const struct fetch_request *q, struct arena *a,
                 struct route *out);
 /* The request's head, up to the empty line. */

@@ -157,22 +157,12 @@ static bool is_below(wend_str host, wend_str domain)
 /* An address or a range, such as 10.0.0.0/8. */
 static bool is_in_range(const struct address *a, wend_str range)
 {
-    const char *slash = memchr(range.ptr, '/', range.len);
-    wend_str base = {range.ptr,
-                     slash ? (size_t)(slash - range.ptr) : range.len};
     struct address net;
-    int64_t bits;
+    unsigned bits;
 
-    if (base.len > 2 && base.ptr[0] == '[' && base.ptr[base.len - 1] == ']')
-        base = (wend_str){base.ptr + 1, base.len - 2};
-    if (!address_read(base, &net))
-        return false;
-    bits = net.v6 ? 128 : 32;
-    if (slash &&
-        (!str_to_i64((wend_str){slash + 1, range.len - base.len - 1}, &bits) ||
-         bits > (net.v6 ? 128 : 32)))
-        return false;
-    return address_under(a, &net, (unsigned)bits);
+    if (range.len > 2 && range.ptr[0] == '[' && range.ptr[range.len - 1] == ']')
+        range = (wend_str){range.ptr + 1, range.len - 2};
+    return address_read_net(range, &net, &bits) && address_under(a, &net, bits);
 }
 
 /* Names, addresses and ranges with commas or spaces between them; `*`. */

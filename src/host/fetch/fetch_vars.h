@@ -22,8 +22,7 @@ struct proxy {
 bool proxy_find(const struct fetch_request *q, struct arena *a,
                 struct proxy *out);
 
-/* Where certificates to trust come from: a file, or a folder if that is NULL.
- */
+/* Certificates to trust: a file, or a folder if that is NULL. */
 struct authorities {
     const char *file, *folder;
     const char *from; /* what names them, for messages; NULL: the system */

@@ -3,9 +3,9 @@
  *
  *     waiting --a place is free--> running --report--> ended --> reaped
  *
- * A program is over when its supervisor says that the tree is gone; the
- * supervisor itself may stay a little longer to remove the private folder.
- * What the pipes hold by then is all there will be.
+ * A program is over when its supervisor reports that the tree is gone, and the
+ * pipes then hold all its output; the supervisor itself may stay a little
+ * longer to remove the private folder.
  */
 #include "host/proc/proc.h"
 
@@ -410,8 +410,7 @@ static wend_status fill(struct program *p, const struct proc_spec *spec,
     return WEND_OK;
 }
 
-/* One whose input is open may live long, and others may wait for it: it
- * takes no place. */
+/* A program with open input may live long: it takes no place of others. */
 static wend_status start(struct procs *base, const struct proc_spec *spec,
                          const struct proc_events *events, void *ctx,
                          struct proc **out, wend_error *err)

@@ -1,18 +1,17 @@
 /*
  * proc.h - programs on the loop, each under a supervisor (src/super).
  *
- * The supervisor puts the program in its sandbox and ends all that descends
- * from it: at a stop, at the deadline, when the program itself has ended,
- * and when this process dies. An end is told when nothing is left. Programs
- * may be others (host/env.h), which only act as if.
+ * The supervisor puts the program in its sandbox and ends its whole process
+ * tree: at a stop, at the deadline, when the program itself has ended, and when
+ * this process dies. The end event comes when no process is left. A simulation
+ * (host/env.h) may have other programs.
  */
 #ifndef HOST_PROC_H
 #define HOST_PROC_H
 
 #include "host/loop.h"
 
-/* Those of one loop, and one of them; each the first member of its own
- * struct. */
+/* The programs of one loop, and one of them; first members of real structs. */
 struct procs {
     const struct proc_ops *ops;
 };
@@ -60,8 +59,7 @@ struct proc_spec {
     /* Files and folders that the sandbox leaves empty, where it can: see
      * procs_hide. The program is told of others on its standard error. */
     const char *const *hidden;
-    /* For tests: behave as on a kernel with an older Landlock; -1: with
-     * none. 0 = as it is. */
+    /* For tests: behave as with an older Landlock; -1: with none; 0: as is. */
     int landlock_abi_max;
     bool mounts_off; /* for tests, too: as where there are no namespaces */
     bool cgroup_off; /* the same: as where there is no cgroup */
@@ -98,8 +96,7 @@ struct proc_events {
 };
 
 struct proc_ops {
-    /* Kills what runs, without events, and waits until it is gone; not from
-     * inside an event. */
+    /* Kills all without events, and waits for it; not inside an event. */
     void (*free_all)(struct procs *ps);
     wend_status (*start)(struct procs *ps, const struct proc_spec *spec,
                          const struct proc_events *events, void *ctx,

@@ -19,7 +19,6 @@
 #include "base/fail.h"
 #include "base/utf8.h"
 #include "host/file.h"
-#include "host/proc/proc_image.h"
 
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x10u /* since Linux 6.3; before, the default */
@@ -28,6 +27,17 @@
 
 enum { PROBE_MS = 5000 };
 enum { FD_MIN = 16 }; /* above those that the supervisor's are put on */
+
+/* The supervisor's program, as bytes. */
+extern const char proc_image[], proc_image_end[];
+__asm__(".pushsection .rodata\n"
+        ".balign 16\n"
+        ".globl proc_image, proc_image_end\n"
+        ".hidden proc_image, proc_image_end\n"
+        "proc_image:\n"
+        ".incbin \"" SUPER_PROGRAM "\"\n"
+        "proc_image_end:\n"
+        ".popsection\n");
 
 static void shut(int *fd)
 {

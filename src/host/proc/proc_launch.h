@@ -10,7 +10,7 @@
 #include "host/proc/proc.h"
 #include "super/spec.h"
 
-/* What the host holds of a running one; -1 = closed. */
+/* What the host holds of a running program; -1 = closed. */
 struct launched {
     pid_t pid;  /* the supervisor's */
     int pid_fd; /* -1: it is over, and not there to be waited for */
@@ -28,8 +28,7 @@ wend_status launch(int image_fd, wend_str packed, wend_str input,
 void launch_say(const struct super_report *r, const char *program,
                 const char *cwd, char *out, size_t size);
 
-/* Whether the kernel gives programs mounts of their own; waits for the
- * answer. */
+/* Whether programs can have their own mounts here; waits for the answer. */
 bool launch_can_hide(int image_fd);
 
 #endif

@@ -426,9 +426,7 @@ static wend_status put_tool(struct buf *b, const wend_tool_options *t,
     if (is_path)
         json_add_bool(b, "subject_is_path", true);
     if (t->labels) {
-        json_open(b, "labels", '[');
-        labels_put(b, t->labels);
-        json_close(b, ']');
+        labels_add(b, "labels", t->labels);
     }
     if (kind->program) {
         json_add_bool(b, "program", true);

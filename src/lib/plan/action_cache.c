@@ -32,11 +32,10 @@ static void key_of(const struct plan_action *a, wend_str params,
 
 static void put_answer(struct buf *b, uint32_t labels, wend_str output_json)
 {
-    buf_cstr(b, "{\"labels\":[");
-    labels_put(b, labels);
-    buf_cstr(b, "],\"output\":");
-    buf_str(b, output_json);
-    buf_char(b, '}');
+    json_open(b, NULL, '{');
+    labels_add(b, "labels", labels);
+    json_add_raw(b, "output", output_json);
+    json_close(b, '}');
 }
 
 static bool read_answer(wend_str text, const struct mem *m, struct buf *output,

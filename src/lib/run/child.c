@@ -145,9 +145,7 @@ static void put_config(struct buf *b, const struct child *c)
         json_add_bool(b, "hooks", true);
     json_open(b, "within", '{');
     json_add_i64(b, "depth", config->within.depth + 1);
-    json_open(b, "labels", '[');
-    labels_put(b, turn_labels(t, b->mem));
-    json_close(b, ']');
+    labels_add(b, "labels", turn_labels(t, b->mem));
     json_open(b, "policies", '[');
     for (size_t i = 1; i < config_restraints(config); i++)
         put_policy(b, NULL, config_restraint(config, i));

@@ -429,15 +429,6 @@ static bool split(wend_str text, wend_str *head, wend_str *body)
     return false;
 }
 
-static uint32_t lines_in(wend_str text)
-{
-    uint32_t n = 0;
-
-    for (size_t i = 0; i < text.len; i++)
-        n += text.ptr[i] == '\n';
-    return n;
-}
-
 /* Reads the text behind the front matter; `line` is that of its start. */
 static wend_status read_body(struct fields *f, wend_str body, uint32_t line,
                              struct agent_manifest *m)
@@ -446,9 +437,10 @@ static wend_status read_body(struct fields *f, wend_str body, uint32_t line,
     size_t valid = zero ? (size_t)(zero - body.ptr) : utf8_valid_len(body);
 
     if (valid < body.len)
-        return fail_at(f->err, WEND_E_PARSE,
-                       line + lines_in((wend_str){body.ptr, valid}), 1, "%s",
-                       zero ? "the text has a zero byte" : "invalid UTF-8");
+        return fail_at(
+            f->err, WEND_E_PARSE,
+            line + (uint32_t)str_count((wend_str){body.ptr, valid}, '\n'), 1,
+            "%s", zero ? "the text has a zero byte" : "invalid UTF-8");
     body = str_trim(body, is_space);
     if (!body.len)
         return WEND_OK;
@@ -476,7 +468,7 @@ wend_status agent_manifest_parse(wend_str text, struct arena *a,
     if (!s)
         s = read_agent(&f, f.root, m);
     if (!s)
-        s = read_body(&f, body, lines_in(head) + 2, m);
+        s = read_body(&f, body, (uint32_t)str_count(head, '\n') + 2, m);
     if (!s)
         *out = m;
     return s;

@@ -395,6 +395,44 @@ static void test_failures(void)
     arena_free(&a);
 }
 
+static void test_inside(void)
+{
+    static const struct {
+        const char *why, *before;
+        wend_str text;
+        const char *wanted;
+    } rows[] = {
+        {"plain", "", {"ab", 2}, "ab"},
+        {"nothing", "", {"", 0}, ""},
+        {"behind what is there", "\"x", {"y", 1}, "\"xy"},
+        {"quotes and backslashes", "", {"\"\\", 2}, "\\\"\\\\"},
+        {"controls, also a NUL", "", {"\n\0\x1f", 3}, "\\n\\u0000\\u001f"},
+        {"code points stay", "", {"\xc3\xa9", 2}, "\xc3\xa9"},
+    };
+    struct fault f = {0};
+    int bad = 0;
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct buf b = {.mem = &plain};
+
+        buf_cstr(&b, rows[i].before);
+        json_put_inside(&b, rows[i].text);
+        tap_ok(str_is(buf_view(&b), rows[i].wanted) && !b.ptr[b.len],
+               "inside: %s (%s)", rows[i].why, b.ptr);
+        buf_free(&b);
+    }
+    while (fault_next(&f)) {
+        struct mem m = fault_mem(&f);
+        struct buf b = {.mem = &m};
+
+        json_put_inside(&b, STR("a"));
+        bad += b.failed != f.hit || (!f.hit && !str_is(buf_view(&b), "a"));
+        buf_free(&b);
+        bad += f.live != 0;
+    }
+    tap_ok(!bad && f.fail_at > 1, "inside: a failed allocation sticks");
+}
+
 int main(void)
 {
     test_i64();
@@ -406,5 +444,6 @@ int main(void)
     test_round_trip();
     test_f64_round_trip();
     test_failures();
+    test_inside();
     return tap_done();
 }

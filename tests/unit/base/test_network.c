@@ -5,7 +5,7 @@
 
 #include "base/network.h"
 #include "fault.h"
-#include "host/address.h"
+#include "host/fetch/fetch.h"
 #include "tap.h"
 
 static const struct mem libc_mem;

@@ -47,7 +47,7 @@ static void test_rows(void)
         regex_compile_perl(str_of(rows[i].pattern), rows[i].any_case, &a, &r,
                            NULL);
         if (r)
-            got = regex_find(r, str_of(rows[i].text), &work, &at, NULL);
+            got = regex_search(r, str_of(rows[i].text), &work, &at, NULL);
         tap_is_i64(got, rows[i].start < 0 ? REGEX_NO : REGEX_YES, "%s",
                    rows[i].why);
         if (got == REGEX_YES)
@@ -112,8 +112,8 @@ static void test_work(void)
 
         regex_compile_perl(str_of(patterns[i]), false, &a, &r, NULL);
         if (r)
-            got =
-                regex_find(r, (wend_str){text, sizeof text}, &work, NULL, NULL);
+            got = regex_search(r, (wend_str){text, sizeof text}, &work, NULL,
+                               NULL);
         tap_ok(got == REGEX_LIMIT || got == REGEX_NO, "%s ends", patterns[i]);
         arena_free(&a);
     }
@@ -181,7 +181,7 @@ static void test_no_memory(void)
         uint64_t work = WORK;
         wend_status s = regex_compile_perl(STR("(a+)b"), false, &a, &r, NULL);
         enum regex_result got =
-            s ? REGEX_ERROR : regex_find(r, STR("xaab"), &work, NULL, NULL);
+            s ? REGEX_ERROR : regex_search(r, STR("xaab"), &work, NULL, NULL);
 
         bad += (s == WEND_E_NOMEM || got == REGEX_ERROR) != f.hit;
         arena_free(&a);

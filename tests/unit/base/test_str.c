@@ -63,6 +63,59 @@ static void test_take(void)
     tap_ok(!str_ends(STR("yaml"), ".yaml"), "shorter than the suffix");
 }
 
+/* Packed one behind the other, each a view of the same room. */
+static void test_pack(void)
+{
+    static const struct {
+        const char *why;
+        wend_str text;
+    } rows[] = {
+        {"the first", {"ab", 2}},
+        {"an empty one takes no room", {"", 0}},
+        {"an absent one neither", {NULL, 0}},
+        {"bytes are copied, also a NUL", {"c\0d", 3}},
+        {"the last", {"e", 1}},
+    };
+    char room[] = "......!", *at = room;
+    wend_str copies[tap_count(rows)];
+
+    for (size_t i = 0; i < tap_count(rows); i++)
+        copies[i] = str_pack(&at, rows[i].text);
+    for (size_t i = 0; i < tap_count(rows); i++)
+        tap_ok(str_eq(copies[i], rows[i].text) && copies[i].ptr >= room &&
+                   copies[i].ptr + copies[i].len <= at,
+               "packed: %s", rows[i].why);
+    tap_ok(at == room + 6 && !memcmp(room, "abc\0de!", 7),
+           "packed: without a NUL, and not a byte more");
+}
+
+/* Each kind of byte, by all that belong to it. */
+static void test_ascii(void)
+{
+    static const struct {
+        const char *why, *bytes;
+        bool (*is)(char c);
+    } rows[] = {
+        {"digits", "0123456789", is_digit},
+        {"letters", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+         is_letter},
+        {"words",
+         "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrst"
+         "uvwxyz",
+         is_word},
+        {"blanks", "\t ", is_blank},
+        {"spaces", "\t\n\r ", is_space},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        int wrong = 0;
+
+        for (int c = 0; c < 256; c++)
+            wrong += rows[i].is((char)c) != (c && strchr(rows[i].bytes, c));
+        tap_is_i64(wrong, 0, "bytes: %s, and no others", rows[i].why);
+    }
+}
+
 static void test_near(void)
 {
     static const struct {
@@ -308,6 +361,8 @@ int main(void)
     tap_is_str(wend_str_of("ab"), "ab", "wend_str_of: a C string");
     test_compare();
     test_take();
+    test_pack();
+    test_ascii();
     test_near();
     test_nearest();
     test_order();

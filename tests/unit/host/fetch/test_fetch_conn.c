@@ -246,6 +246,42 @@ static void test_stale(struct world *w)
     }
 }
 
+/* Whether a request comes on the connection that an earlier one has left. */
+static void test_anew(struct world *w)
+{
+    static const struct {
+        const char *why;
+        enum kind kind;
+        int connections;
+    } rows[] = {
+        {"a request that may be taken twice: on the kept one", GET, 1},
+        {"one that may not, which its caller may send again: too", POST, 1},
+        {"one with an effect: on a new one", ONCE, 2},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct fetch_request q = kinds[rows[i].kind];
+        struct seen a = {.w = w}, b = {.w = w};
+        struct peer p;
+
+        if (!peer_open(&p, w))
+            return;
+        seen_start(&a, p.url);
+        peer_asked(&p, &a);
+        peer_say(&p, ANSWER);
+        seen_wait(&a);
+        q.url = p.url;
+        p.asked[0] = 0;
+        seen_ask(&b, &q, NULL);
+        peer_asked(&p, &b);
+        peer_say(&p, ANSWER);
+        seen_wait(&b);
+        tap_ok(b.how == FETCH_OK && p.accepted == rows[i].connections,
+               "anew: %s (%d)", rows[i].why, p.accepted);
+        peer_close(&p);
+    }
+}
+
 /* The request is larger than any buffer, and nobody reads it. */
 static void test_answer_before_request(struct world *w)
 {
@@ -453,6 +489,7 @@ int main(void)
         w.libcurl = way;
         printf("# %s\n", w.libcurl ? "by libcurl" : "over plain sockets");
         test_reuse(&w);
+        test_anew(&w);
         test_stale(&w);
         test_answer_before_request(&w);
         test_connect_timeout(&w);

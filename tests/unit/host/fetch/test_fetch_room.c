@@ -2,9 +2,13 @@
  * test_fetch_room.c - few descriptors: transfers and runs wait for one, and
  * nothing fails for the want of it.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 
+#include "base/code.h"
 #include "fetch_help.h"
 #include "run_help.h"
 
@@ -102,6 +106,92 @@ static void test_none(const struct world *other, const char *url,
     limit_to(RLIM_INFINITY);
     fetch_free(own.fetch);
     loop_free(own.loop);
+}
+
+/* ---- A socket that cannot be opened -------------------------------------- */
+
+static int refusals, refusal; /* how many sockets from now on, and the errno */
+
+/* In place of libc's: other threads, or the whole system (ENFILE), may take
+ * the descriptor that was free a moment ago. */
+int socket(int domain, int type, int protocol)
+{
+    if (refusals > 0) {
+        refusals--;
+        errno = refusal;
+        return -1;
+    }
+    return (int)syscall(SYS_socket, domain, type, protocol);
+}
+
+/* With transfers of its own: no connection is kept that could be used. */
+static void test_refused(const struct world *other)
+{
+    static const struct {
+        const char *why;
+        bool libcurl;
+        int refusal;
+        enum fetch_end how;
+    } rows[] = {
+        {"plain: none left for the process", false, EMFILE, FETCH_OK},
+        {"plain: none left for the system", false, ENFILE, FETCH_OK},
+        {"plain: any other error counts", false, EACCES, FETCH_NETWORK},
+        {"libcurl: none left for the process", true, EMFILE, FETCH_OK},
+        {"libcurl: none left for the system", true, ENFILE, FETCH_OK},
+        {"libcurl: any other error counts", true, EACCES, FETCH_NETWORK},
+    };
+    char url[128];
+
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/=text:3/",
+             other->server.port);
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct world own = {.server = other->server,
+                            .libcurl = rows[i].libcurl};
+        struct seen s = {.w = &own};
+        struct fetch_request q = {
+            .url = url, .connect_ms = 30000, .first_byte_ms = 60000};
+
+        loop_new(&fetch_mem_libc, &own.loop, NULL);
+        fetch_new(&fetch_mem_libc, own.loop, &own.fetch, NULL);
+        seen_ask(&s, &q, NULL);
+        refusal = rows[i].refusal;
+        refusals = 1;
+        seen_wait(&s);
+        tap_ok(s.how == rows[i].how && !refusals,
+               "a socket that cannot be opened: %s (%s)", rows[i].why,
+               s.message);
+        refusals = 0;
+        fetch_free(own.fetch);
+        loop_free(own.loop);
+    }
+}
+
+/* ---- Which failures may pass --------------------------------------------- */
+
+/* A model that fails so is asked again, or the next one is asked. */
+static void test_passing(void)
+{
+    static const enum model_code codes[] = {CODE_NETWORK, CODE_TIMEOUT,
+                                            CODE_RATE_LIMIT, CODE_SERVICE};
+    static const enum fetch_end ends[] = {FETCH_NETWORK, FETCH_TIMEOUT};
+
+    for (int code = 0; code < CODES; code++) {
+        bool wanted = false;
+
+        for (size_t i = 0; i < tap_count(codes); i++)
+            wanted |= codes[i] == (enum model_code)code;
+        tap_ok(code_passes(str_of(code_names[code])) == wanted, "%s: %s",
+               code_names[code],
+               wanted ? "another attempt may succeed" : "it would fail again");
+    }
+    for (int how = 0; how < FETCH_ENDS; how++) {
+        bool wanted = false;
+
+        for (size_t i = 0; i < tap_count(ends); i++)
+            wanted |= ends[i] == (enum fetch_end)how;
+        tap_ok(fetch_may_pass((enum fetch_end)how) == wanted, "end '%s': %s",
+               fetch_codes[how], wanted ? "may pass" : "stays");
+    }
 }
 
 /* ---- Runs ---------------------------------------------------------------- */
@@ -221,6 +311,8 @@ int main(void)
     test_none(&w, plain, true);
     test_none(&w, tls, false);
     test_none(&w, tls, true);
+    test_refused(&w);
+    test_passing();
     fetch_free(w.fetch); /* with all that it keeps */
     w.fetch = NULL;
     test_runs(&w, "plain", plain_base);

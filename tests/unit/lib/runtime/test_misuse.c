@@ -94,7 +94,7 @@ static void test_options(void)
          {.size = sizeof(wend_agent_options),
           .model = "script:{\"turns\":[]}",
           .network_count = 1},
-         "network: '' is no host"},
+         "network: '' is not a host"},
         {"schema is no JSON",
          {.size = sizeof(wend_agent_options),
           .model = "script:{\"turns\":[]}",

@@ -290,7 +290,7 @@ static const struct refusal agents_refused[] = {
     {"another network", TOP "network: some", 2, 10,
      "network must be one of on, off, not 'some'"},
     {"a place that is none", TOP "network: [db.local, 10.0.0.0/99]", 2, 21,
-     "network: '10.0.0.0/99' is no range like 10.0.0.0/8"},
+     "network: '10.0.0.0/99' is not a range like 10.0.0.0/8"},
     {"another memory", TOP "memory: asinc", 2, 9,
      "memory is 'asinc'; did you mean 'async'?"},
     {"a skill of nothing", TOP "skills: [a, '']", 2, 13,

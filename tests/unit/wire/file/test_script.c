@@ -425,9 +425,11 @@ static void test_no_memory(void)
         struct mem m = fault_mem(&f);
         struct arena a = {.mem = &m, .chunk_min = 16};
         struct script *s = NULL;
-        wend_status st = script_parse(str_of(manual), &a, &s, NULL);
+        wend_error err = {0}; /* fail_in takes the status from it */
+        wend_status st = script_parse(str_of(manual), &a, &s, &err);
 
-        bad += st != (f.hit ? WEND_E_NOMEM : WEND_OK) || !s != f.hit;
+        bad += st != (f.hit ? WEND_E_NOMEM : WEND_OK) || !s != f.hit ||
+               err.status != st;
         arena_free(&a);
         bad += f.live != 0;
         rounds++;
