@@ -78,6 +78,12 @@ static inline struct json *json_get(const struct json *j, const char *key)
 }
 
 wend_str json_str(const struct json *j); /* absent if not a string */
+/* The same for the member with that key. */
+static inline wend_str json_get_str(const struct json *j, const char *key)
+{
+    return json_str(json_get(j, key));
+}
+
 /* The first item; NULL if j is not a list or is empty. */
 static inline const struct json *json_items(const struct json *j)
 {

@@ -66,6 +66,19 @@ void *mem_more(const struct mem *m, void *list, size_t count, size_t *cap,
     return list;
 }
 
+void *mem_add(const struct mem *m, void *list, size_t *count, size_t *cap,
+              size_t element_size)
+{
+    char *p;
+
+    memcpy(&p, list, sizeof p); /* a pointer of the caller's type */
+    p = mem_more(m, p, *count, cap, element_size);
+    if (!p)
+        return NULL;
+    memcpy(list, &p, sizeof p);
+    return memset(p + (*count)++ * element_size, 0, element_size);
+}
+
 static bool arena_grow(struct arena *a, size_t need)
 {
     size_t size = a->chunk_min ? a->chunk_min : ARENA_CHUNK_MIN;

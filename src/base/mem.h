@@ -32,6 +32,10 @@ void mem_free(const struct mem *m, void *p);
  * takes its place and has twice the room. NULL: out of memory. */
 void *mem_more(const struct mem *m, void *list, size_t count, size_t *cap,
                size_t element_size);
+/* Adds a zeroed element to the list that `list` points to. NULL: out of
+ * memory, and nothing has changed. */
+void *mem_add(const struct mem *m, void *list, size_t *count, size_t *cap,
+              size_t element_size);
 
 struct arena_chunk;
 

@@ -363,6 +363,14 @@ void buf_clear(struct buf *b)
         b->ptr[0] = 0;
 }
 
+void buf_reuse(struct buf *b, size_t keep)
+{
+    if (b->cap > keep)
+        buf_free(b);
+    else
+        buf_clear(b);
+}
+
 void buf_free(struct buf *b)
 {
     mem_free(b->mem, b->ptr);

@@ -116,7 +116,8 @@ void buf_char(struct buf *b, char c);
 void buf_i64(struct buf *b, int64_t n);
 void buf_fmt(struct buf *b, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-void buf_clear(struct buf *b); /* keeps the memory */
+void buf_clear(struct buf *b);              /* keeps the memory */
+void buf_reuse(struct buf *b, size_t keep); /* ... of at most `keep` bytes */
 void buf_free(struct buf *b);
 wend_str buf_view(const struct buf *b); /* never absent; lent */
 /* Its content as a string of the arena; frees b. Absent, and a->failed is set,

@@ -23,10 +23,7 @@ void reply_init(struct reply *r, const struct mem *m, int64_t began_us)
 
 static void clear(struct buf *b)
 {
-    if (b->cap > KEEP_BYTES)
-        buf_free(b);
-    else
-        buf_clear(b);
+    buf_reuse(b, KEEP_BYTES);
 }
 
 /* Of that many calls, and those of the reply. */

@@ -31,8 +31,8 @@ static void test_more(void)
 {
     struct fault f = {0};
     struct mem m = fault_mem(&f);
-    size_t cap = 0;
-    int *list = NULL, sum = 0;
+    size_t count, cap = 0;
+    int *list = NULL, *last, sum = 0, zeros = 0;
 
     for (size_t i = 0; i < 100; i++) {
         list = mem_more(&m, list, i, &cap, sizeof *list);
@@ -42,6 +42,11 @@ static void test_more(void)
         sum += list[i];
     tap_is_i64(sum, 4950, "a list grows and keeps what it has");
     tap_ok(cap >= 100 && f.live == 1, "there is one list");
+    mem_free(&m, list);
+    list = NULL;
+    for (cap = count = 0; count < 100; zeros += last && !*last)
+        last = mem_add(&m, &list, &count, &cap, sizeof *list);
+    tap_ok(zeros == 100 && list + 99 == last, "what is added is zeroed");
     mem_free(&m, list);
 }
 
