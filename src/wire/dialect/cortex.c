@@ -38,24 +38,13 @@ static RECORD_HOOK(iteration_ends)
     return ends;
 }
 
-static bool has_planner(const struct dialect_stream *s, wend_str config)
-{
-    struct arena a = {.mem = s->mem};
-    struct json *j = config.ptr ? json_parse_own(config, &a, NULL) : NULL;
-    bool has = json_get(j, "planner") != NULL;
-
-    s->out->failed |= a.failed;
-    arena_free(&a);
-    return has;
-}
-
 static RECORD_HOOK(run_starts)
 {
     const wend_ev_run_start *e = &ev->u.run_start;
 
     s->file = e->plan_json.ptr != NULL;
     s->turns_max = e->limits.turns;
-    s->no_planner = !has_planner(s, e->config_json);
+    s->no_planner = !json_get(record_json(s, e->config_json), "planner");
     s->iterations_max = s->file ? 1 : s->turns_max;
     return true;
 }
@@ -111,14 +100,11 @@ static void put_planned(struct dialect_stream *s, const struct json *a)
 /* One action, or a list of them. */
 static void read_planned(struct dialect_stream *s, wend_str json)
 {
-    struct arena a = {.mem = s->mem};
-    struct json *j = json.ptr ? json_parse_own(json, &a, NULL) : NULL;
+    const struct json *j = record_json(s, json);
     bool is_list = j && j->kind == JSON_ARRAY;
 
     for (j = is_list ? j->first : j; j; j = is_list ? j->next : NULL)
         put_planned(s, j);
-    s->out->failed |= a.failed;
-    arena_free(&a);
 }
 
 /* The plan is complete. */
@@ -442,7 +428,7 @@ static void cortex_begin(struct dialect_stream *s, const wend_event *ev)
     /* Not only at turn_start: a reader may come in the middle of a turn. */
     if (ev->in_turn && ev->type != WEND_TURN_START)
         s->turn = ev->turn + 1 + s->file;
-    /* Whatever comes after its actions comes after the plan. */
+    /* An event after the actions of a plan comes after the plan. */
     if (!s->in_model && ev->type != WEND_PLAN_ACTION)
         put_plan(s, ev);
 }

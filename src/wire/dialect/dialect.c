@@ -112,35 +112,42 @@ void dialect_open(struct dialect_stream *s, const struct dialect *d,
     *s = (struct dialect_stream){
         .dialect = d,
         .mem = m,
+        .scratch.mem = m,
         .verbose = verbose,
         .turns_max = d->turns_max,
         .parallel_max = d->parallel_max,
     };
     for (int i = 0; i < BUFS; i++)
         buf_at(s, i)->mem = m;
+    for (uint8_t i = 0; d->rules[i].on; i++)
+        for (int type = 0; type < WEND_EVENT_TYPES; type++)
+            if (d->rules[i].on >> type & 1) {
+                s->from[type] = s->to[type] ? s->from[type] : i;
+                s->to[type] = i + 1;
+            }
 }
 
 void dialect_event(struct dialect_stream *s, const wend_event *ev,
                    struct buf *out)
 {
-    bool begun = false;
+    const struct record_rule *rules = s->dialect->rules;
 
     if ((unsigned)ev->type >= WEND_EVENT_TYPES)
         return;
     s->out = out;
-    for (const struct record_rule *r = s->dialect->rules; r->on; r++) {
-        if (!(r->on >> ev->type & 1))
-            continue;
-        if (!begun) {
-            memset(&s->now, 0, sizeof s->now);
-            s->dialect->begin(s, ev);
-            look_at(&s->now, ev);
-        }
-        begun = true;
-        if (applies(r, s, ev) && r->name)
-            record_put(s, r, ev);
+    if (s->to[ev->type]) {
+        memset(&s->now, 0, sizeof s->now);
+        s->dialect->begin(s, ev);
+        look_at(&s->now, ev);
     }
+    for (uint8_t i = s->from[ev->type]; i < s->to[ev->type]; i++)
+        if ((rules[i].on >> ev->type & 1) && applies(&rules[i], s, ev) &&
+            rules[i].name)
+            record_put(s, &rules[i], ev);
     s->last_us = ev->time_us;
+    out->failed |= s->scratch.failed;
+    if (s->scratch.held)
+        arena_free(&s->scratch);
     for (int i = 0; i < BUFS; i++)
         out->failed |= buf_at(s, i)->failed;
 }

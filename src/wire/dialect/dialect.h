@@ -49,6 +49,8 @@ struct dialect_now {
 struct dialect_stream {
     const struct dialect *dialect;
     const struct mem *mem;
+    /* The rules for a type of event are among these: from, and up to. */
+    uint8_t from[WEND_EVENT_TYPES], to[WEND_EVENT_TYPES];
     bool verbose;     /* debug records, too, if the dialect has them */
     bool in_model;    /* the message of a turn streams */
     struct buf early; /* records about calls, until that message ends */
@@ -57,6 +59,7 @@ struct dialect_stream {
     struct buf *out;           /* of this event */
     struct dialect_now now;
     struct buf text;       /* what `now` points to */
+    struct arena scratch;  /* of this event */
     int64_t last_us;       /* time of the previous event */
     int64_t turn;          /* from 1; 0 before the first */
     int64_t turn_began_us; /* moved on by the time without a process */

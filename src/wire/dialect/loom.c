@@ -63,15 +63,11 @@ static RECORD_HOOK(context_starts)
 static RECORD_HOOK(context_ends)
 {
     const wend_ev_context_end *e = &ev->u.context_end;
-    struct arena a = {.mem = s->mem};
-    const struct json *parts =
-        e->parts_json.ptr ? json_parse(e->parts_json, &a, NULL) : NULL;
+    const struct json *parts = record_json(s, e->parts_json);
 
     s->now.count = parts ? parts->count : 0;
     if (s->budget_tokens > 0)
         s->now.ratio = (double)e->tokens / (double)s->budget_tokens;
-    s->out->failed |= a.failed;
-    arena_free(&a);
     return true;
 }
 

@@ -97,6 +97,9 @@ struct record_call {
 struct record_call *record_find(struct dialect_stream *s, bool action,
                                 wend_str id);
 
+/* A value of the event, until the next one; NULL: absent, or invalid. */
+const struct json *record_json(struct dialect_stream *s, wend_str text);
+
 /* ---- Hooks for rules ----------------------------------------------------- */
 
 #define RECORD_HOOK(name) \
@@ -112,7 +115,7 @@ RECORD_HOOK(record_ends);
 RECORD_HOOK(record_result);
 /* For model_start, and after the records of model_end. */
 RECORD_HOOK(record_model);
-/* Lets go what is LATER. */
+/* Writes the records that are LATER. */
 RECORD_HOOK(record_release);
 
 #endif
