@@ -175,7 +175,8 @@ static wend_status check_pin(struct mcp_server *s, const wend_mcp_options *o,
     if (st == WEND_OK)
         st = keep_pin(s, o, &k, err);
     if (st == WEND_OK)
-        mcp_server_note(s, "%zu tools accepted%s and remembered (%.12s)",
+        mcp_server_tell(s, MCP_NOTE,
+                        "%zu tools accepted%s and remembered (%.12s)",
                         s->machine.tools_count,
                         pin == PIN_NONE ? " on first use" : "", hash);
     return st;
@@ -206,7 +207,7 @@ endpoint_of(const struct relic_manifest *relic, wend_str name)
     return NULL;
 }
 
-/* What is known of the tool, by the server and the user. */
+/* Facts about the tool, from the server and from the user. */
 static void fill(const struct mcp_server *s, const struct mcp_tool *tool,
                  wend_tool_options *t)
 {
@@ -261,14 +262,14 @@ static wend_status offer(wend_agent *a, struct mcp_server *s,
         s->arena.failed = false;
         fail_nomem(err);
     } else if (st != WEND_OK) {
-        mcp_server_trouble(s, MCP_LEFT, "left out: %s", why.message);
+        mcp_server_tell(s, MCP_LEFT, "left out: %s", why.message);
         st = WEND_OK;
     }
     buf_free(&name);
     return st;
 }
 
-/* Those that the relic names, if it does; they must be there. */
+/* Only the tools that the relic names; they must exist. */
 static wend_status offer_some(wend_agent *a, struct mcp_server *s,
                               wend_error *err)
 {
@@ -300,8 +301,8 @@ static wend_status offer_all(wend_agent *a, struct mcp_server *s,
     return st;
 }
 
-/* What the runs of the agent are told. The host's own mistakes, and want of
- * memory, are its business alone. */
+/* Tells the runs of the agent, except about mistakes of the host and lack of
+ * memory: those only the host can fix. */
 static void tell_failure(wend_agent *a, const struct mcp_adding *x)
 {
     enum mcp_trouble what = x->shut_out                 ? MCP_AUTH
@@ -337,7 +338,7 @@ void mcp_begin(wend_agent *a, struct mcp_adding *x)
     mcp_server_begin(s);
 }
 
-/* Whether its tools are there, all or for want of memory some of them. */
+/* Whether its tools are there: all, or without memory some of them. */
 static bool take_tools(wend_agent *a, struct mcp_adding *x)
 {
     struct mcp_server *s = x->server;
@@ -372,46 +373,6 @@ void mcp_end(wend_agent *a, struct mcp_adding *x)
     tell_failure(a, x);
 }
 
-/* The caller releases *note. */
-static wend_status take_options(const wend_agent *a,
-                                const wend_mcp_options *options,
-                                wend_mcp_options *out, struct kept **note,
-                                wend_error *err)
-{
-    wend_status st;
-
-    *note = NULL;
-    if (!options || !OPTIONS_TAKE(out, wend_mcp_options, note_ctx, options))
-        return fail(err, WEND_E_INVAL,
-                    "mcp: options are NULL or options.size is wrong");
-    st = kept_new(out->note_release, out->note_ctx, note, err);
-    return st == WEND_OK ? agent_enter(a, "mcp", err) : st;
-}
-
-wend_status wend_agent_add_mcp(wend_agent *a, const wend_mcp_options *options,
-                               wend_error *err)
-{
-    wend_mcp_options o;
-    struct mcp_adding x = {.o = &o};
-    struct kept *note;
-    wend_status st = take_options(a, options, &o, &note, err);
-    wend_runtime *rt;
-    bool inside;
-
-    if (st == WEND_OK) {
-        rt = a->rt;
-        inside = rt_begin(rt) == WEND_OK; /* else in a callback: refused */
-        x.note = note;
-        mcp_begin(a, &x);
-        mcp_end(a, &x);
-        if (err && x.status != WEND_OK)
-            *err = x.err;
-        st = rt_end_of(rt, inside, x.status, err);
-    }
-    kept_unref(note);
-    return st;
-}
-
 /* All are begun before the first is waited for. Two of one name: the second
  * is refused as if the first were there. */
 static void begin_all(wend_agent *a, struct mcp_adding *list, size_t count)
@@ -428,6 +389,36 @@ static void begin_all(wend_agent *a, struct mcp_adding *list, size_t count)
     }
 }
 
+/* `all` and `options` have room for `count`. Gives the first failure. */
+static wend_status add_all(wend_agent *a, const wend_mcp_options *const *list,
+                           struct mcp_adding *all, wend_mcp_options *options,
+                           size_t count)
+{
+    bool inside = rt_begin(a->rt) == WEND_OK; /* else in a callback: refused */
+    wend_runtime *rt = a->rt;
+    wend_status first = WEND_OK;
+
+    for (size_t i = 0; i < count; i++) {
+        wend_mcp_options *o = &options[i];
+        struct mcp_adding *x = &all[i];
+
+        *x = (struct mcp_adding){.o = o};
+        if (!list[i] || !OPTIONS_TAKE(o, wend_mcp_options, note_ctx, list[i]))
+            x->status = fail(&x->err, WEND_E_INVAL,
+                             "mcp: options are NULL or options.size is wrong");
+        else
+            x->status =
+                kept_new(o->note_release, o->note_ctx, &x->note, &x->err);
+    }
+    begin_all(a, all, count);
+    for (size_t i = 0; i < count; i++) {
+        mcp_end(a, &all[i]);
+        first = first == WEND_OK ? all[i].status : first;
+        kept_unref(all[i].note);
+    }
+    return rt_end_of(rt, inside, first, count == 1 ? &all->err : NULL);
+}
+
 /* For options that no server was begun with. */
 static void release_notes(const wend_mcp_options *const *list, size_t count)
 {
@@ -439,49 +430,48 @@ static void release_notes(const wend_mcp_options *const *list, size_t count)
             o.note_release(o.note_ctx);
 }
 
+wend_status wend_agent_add_mcp(wend_agent *a, const wend_mcp_options *options,
+                               wend_error *err)
+{
+    wend_status s = agent_enter(a, "mcp", err);
+    struct mcp_adding x;
+    wend_mcp_options o;
+
+    if (s != WEND_OK) {
+        release_notes(&options, 1);
+        return s;
+    }
+    s = add_all(a, &options, &x, &o, 1);
+    if (err && s != WEND_OK)
+        *err = x.err;
+    return s;
+}
+
 wend_status wend_agent_add_mcps(wend_agent *a,
                                 const wend_mcp_options *const *list,
                                 size_t count, wend_error *errs)
 {
-    wend_status first = agent_enter(a, "mcp", NULL);
-    struct arena room = {.mem = first == WEND_OK ? &a->mem : NULL};
+    wend_status s = agent_enter(a, "mcp", NULL);
+    struct mem mem = s == WEND_OK ? a->mem : (struct mem){0};
+    struct arena room = {.mem = &mem};
     struct mcp_adding *all = NULL;
     wend_mcp_options *options = NULL;
-    wend_runtime *rt;
-    bool inside;
 
     if (count && !list)
         return WEND_E_INVAL;
-    if (first != WEND_OK) {
+    if (s == WEND_OK) {
+        all = arena_alloc(&room, (count + 1) * sizeof *all);
+        options = arena_alloc(&room, (count + 1) * sizeof *options);
+        s = room.failed ? WEND_E_NOMEM : WEND_OK;
+    }
+    if (s == WEND_OK)
+        s = add_all(a, list, all, options, count);
+    else
         release_notes(list, count);
-        return first;
-    }
-    rt = a->rt;
-    inside = rt_begin(rt) == WEND_OK;
-    all = arena_alloc(&room, (count + 1) * sizeof *all);
-    options = arena_alloc(&room, (count + 1) * sizeof *options);
-    if (errs)
-        memset(errs, 0, count * sizeof *errs);
-    for (size_t i = 0; all && options && i < count; i++) {
-        all[i].o = &options[i];
-        all[i].status =
-            take_options(a, list[i], &options[i], &all[i].note, &all[i].err);
-    }
-    if (all && options)
-        begin_all(a, all, count);
-    for (size_t i = 0; all && options && i < count; i++) {
-        mcp_end(a, &all[i]);
-        if (errs && all[i].status != WEND_OK)
-            errs[i] = all[i].err;
-        first = first == WEND_OK ? all[i].status : first;
-        kept_unref(all[i].note);
-    }
-    if (!all || !options) {
-        first = WEND_E_NOMEM;
-        release_notes(list, count);
-    }
+    for (size_t i = 0; errs && all && options && i < count; i++)
+        errs[i] = all[i].status == WEND_OK ? (wend_error){0} : all[i].err;
     arena_free(&room);
-    return rt_end_of(rt, inside, first, NULL);
+    return s;
 }
 
 /* Secrets are NAME=value in there; only the name is told. */

@@ -6,8 +6,8 @@
  *                restarts
  *   mcp_stdio.c  a link to a program that wend starts
  *   mcp_http.c   a link by streamable HTTP
- *   mcp_pin.c    which lists of tools the user has accepted
- *   mcp_list.c   a list of tools and its differences, for people
+ *   mcp_pin.c    which lists of tools the user has accepted, and how a list
+ *                differs
  *
  * A server can only harm its own calls: its output ends in the machine, and
  * everything that waits for it has a deadline.
@@ -31,6 +31,7 @@ struct mcp_link_ops {
     /* Makes a connection, in place of the one before, if any. */
     wend_status (*open)(struct mcp_server *s, wend_error *err);
     void (*send)(struct mcp_server *s, const struct mcp_send *m);
+    /* NULL: a late answer does no harm. */
     void (*drop)(struct mcp_server *s, int64_t id);
     void (*bye)(struct mcp_server *s); /* tells the server, waits a little */
     void (*close)(struct mcp_server *s);
@@ -42,6 +43,7 @@ struct relic_manifest;
 
 /* What the agent's runs are told about a server; see the table. */
 enum mcp_trouble {
+    MCP_NOTE,    /* nothing */
     MCP_ODD,     /* it does what it should not */
     MCP_LEFT,    /* a tool of it is not offered */
     MCP_SAID,    /* what a program said that did not start */
@@ -85,8 +87,8 @@ struct mcp_server {
     struct timer_node link_timer; /* to open or to close the link */
     unsigned restarts;
     bool was_up;
-    bool nomem;    /* what it is down for is our want of memory */
-    bool shut_out; /* it refused us with 401 or 403 */
+    bool nomem;                   /* it is down because memory ran out */
+    bool shut_out;                /* it refused us with 401 or 403 */
     bool told_auth, told_network; /* what runs were told of a server in use */
     char why[300];                /* it is down */
 };
@@ -117,11 +119,9 @@ wend_status mcp_server_wait(struct mcp_server *s, wend_error *err);
 void mcp_server_free(struct mcp_server *s);
 void mcp_server_call(struct mcp_server *s, const struct mcp_tool *tool,
                      wend_call *call);
-void mcp_server_note(struct mcp_server *s, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-/* A note that is an event, too. */
-void mcp_server_trouble(struct mcp_server *s, enum mcp_trouble what,
-                        const char *fmt, ...)
+/* A note, and an event unless it is MCP_NOTE. */
+void mcp_server_tell(struct mcp_server *s, enum mcp_trouble what,
+                     const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* The event alone; `name` is the server's, the text begins with it. */
 void mcp_trouble_tell(wend_agent *a, wend_str name, enum mcp_trouble what,
@@ -137,7 +137,7 @@ void mcp_server_refused(struct mcp_server *s, int64_t id, int status,
 void mcp_server_lost(struct mcp_server *s, const char *said);
 /* It is given up at once; the link is closed a little later. */
 void mcp_server_down(struct mcp_server *s, const char *why);
-void mcp_server_nomem(struct mcp_server *s); /* the same, for want of memory */
+void mcp_server_nomem(struct mcp_server *s); /* the same, out of memory */
 
 /* ---- Pins ---------------------------------------------------------------- */
 

@@ -37,7 +37,7 @@ struct mcp_http {
 
 /* One message on its way, and what comes back for it. */
 struct exchange {
-    struct exchange *next, **prev;
+    struct exchange *next;
     struct mcp_server *server;
     struct transfer *transfer;
     int64_t id;
@@ -54,9 +54,10 @@ struct exchange {
 
 /* ---- Life ---------------------------------------------------------------- */
 
-static void let_go(struct exchange *x)
+static void exchange_free(struct exchange *x)
 {
     struct mcp_http *l = x->server->link;
+    struct exchange **at = &l->exchanges;
     struct mem m = x->server->mem;
 
     if (x->transfer)
@@ -66,10 +67,9 @@ static void let_go(struct exchange *x)
     x->gone = true;
     if (x->reading)
         return;
-    assert(*x->prev == x);
-    *x->prev = x->next;
-    if (x->next)
-        x->next->prev = x->prev;
+    while (*at != x)
+        at = &(*at)->next;
+    *at = x->next;
     assert(x->id || l->aside > 0);
     l->aside -= !x->id;
     buf_free(&x->request);
@@ -84,16 +84,7 @@ static void tell_refused(struct exchange *x, int status, wend_str why)
     x->reading = true;
     mcp_server_refused(x->server, x->id, status, why);
     x->reading = false;
-    let_go(x);
-}
-
-static void tell_text(struct exchange *x, wend_str text)
-{
-    bool outer = x->reading;
-
-    x->reading = true;
-    mcp_server_text(x->server, text);
-    x->reading = outer;
+    exchange_free(x);
 }
 
 /* ---- Requests ------------------------------------------------------------ */
@@ -152,9 +143,10 @@ static bool on_event(void *ctx, wend_str name, wend_str data)
     struct exchange *x = ctx;
 
     (void)name;
+    assert(x->reading);
     x->resumes = 0;
     if (data.len)
-        tell_text(x, data);
+        mcp_server_text(x->server, data);
     return !x->gone;
 }
 
@@ -207,7 +199,7 @@ static bool on_body(void *ctx, const char *p, size_t len)
         x->reading = false;
     }
     if (x->gone || (x->id && !mcp_waits(&x->server->machine, x->id)))
-        let_go(x); /* answered: the server may leave its stream open */
+        exchange_free(x); /* answered: the server may leave its stream open */
     else if (s == WEND_E_LIMIT || x->bytes > LINE_BYTES_MAX)
         tell_refused(x, 0, STR("the server's answer is over 16 MiB"));
     else if (s != WEND_OK || x->collected.failed) {
@@ -227,7 +219,7 @@ static void finish(struct exchange *x)
         mcp_server_text(x->server, buf_view(&x->collected));
     x->reading = false;
     if (x->gone || !mcp_waits(&x->server->machine, x->id))
-        let_go(x);
+        exchange_free(x);
     else if (x->kind == BODY_REFUSAL)
         tell_refused(x, x->status, buf_view(&x->collected));
     else if (x->kind != BODY_EVENTS)
@@ -293,19 +285,15 @@ static wend_status begin(struct exchange *x, struct fetch_request *q,
 static struct exchange *exchange_new(struct mcp_server *s, int64_t id)
 {
     struct mcp_http *l = s->link;
-    struct exchange *x;
+    struct exchange *x = mem_zalloc(&s->mem, sizeof *x);
 
-    x = mem_zalloc(&s->mem, sizeof *x);
     if (!x)
         return NULL;
     x->server = s;
     x->id = id;
     x->request.mem = x->collected.mem = &s->mem;
     sse_init(&x->events, &s->mem, SSE_EVENTS, LINE_BYTES_MAX);
-    x->prev = &l->exchanges;
     x->next = l->exchanges;
-    if (x->next)
-        x->next->prev = &x->next;
     l->exchanges = x;
     l->aside += !id;
     return x;
@@ -362,7 +350,7 @@ static void http_drop(struct mcp_server *s, int64_t id)
     while (x && x->id != id)
         x = x->next;
     if (x)
-        let_go(x);
+        exchange_free(x);
 }
 
 static void http_close(struct mcp_server *s)
@@ -372,7 +360,7 @@ static void http_close(struct mcp_server *s)
     if (!l)
         return;
     while (l->exchanges)
-        let_go(l->exchanges);
+        exchange_free(l->exchanges);
     s->link = NULL;
     mem_free(&s->mem, l);
 }
@@ -389,12 +377,12 @@ static void http_bye(struct mcp_server *s)
     if (!l || !l->session[0])
         return;
     while (l->exchanges)
-        let_go(l->exchanges);
+        exchange_free(l->exchanges);
     x = exchange_new(s, 0);
     if (!x)
         return;
     if (begin(x, &q, none, NULL) != WEND_OK) {
-        let_go(x);
+        exchange_free(x);
         return;
     }
     while (l->exchanges && (left = until - rt_clock(s->rt)) > 0)

@@ -14,6 +14,7 @@
 enum {
     RESTARTS_MAX = 5, /* without a good answer in between */
     RESTART_MS = 200, /* doubled with each */
+    NOTE_BYTES = 600,
 };
 
 /* A call that the machine has. */
@@ -23,38 +24,6 @@ struct served {
 };
 
 /* ---- Words --------------------------------------------------------------- */
-
-enum { NOTE_BYTES = 600 };
-
-static void note(struct mcp_server *s, const char *text)
-{
-    if (!s->note)
-        return;
-    s->rt->callbacks++;
-    s->note(s->note_ctx, text);
-    s->rt->callbacks--;
-}
-
-/* Writes the note, with the server's name before it, into `text`. */
-__attribute__((format(printf, 3, 0))) static void
-note_fmt(struct mcp_server *s, char text[NOTE_BYTES], const char *fmt,
-         va_list ap)
-{
-    size_t n = utf8_fmt(text, NOTE_BYTES, "mcp %s: ", s->name.ptr);
-
-    utf8_vfmt(text + n, NOTE_BYTES - n, fmt, ap);
-    note(s, text);
-}
-
-void mcp_server_note(struct mcp_server *s, const char *fmt, ...)
-{
-    char text[NOTE_BYTES];
-    va_list ap;
-
-    va_start(ap, fmt);
-    note_fmt(s, text, fmt, ap);
-    va_end(ap);
-}
 
 void mcp_trouble_tell(wend_agent *a, wend_str name, enum mcp_trouble what,
                       bool stands, wend_str text)
@@ -87,16 +56,22 @@ void mcp_trouble_tell(wend_agent *a, wend_str name, enum mcp_trouble what,
 }
 
 /* What is known before its tools are is told in runs that start later. */
-void mcp_server_trouble(struct mcp_server *s, enum mcp_trouble what,
-                        const char *fmt, ...)
+void mcp_server_tell(struct mcp_server *s, enum mcp_trouble what,
+                     const char *fmt, ...)
 {
     char text[NOTE_BYTES];
+    size_t n = utf8_fmt(text, sizeof text, "mcp %s: ", s->name.ptr);
     va_list ap;
 
     va_start(ap, fmt);
-    note_fmt(s, text, fmt, ap);
+    utf8_vfmt(text + n, sizeof text - n, fmt, ap);
     va_end(ap);
-    if (s->agent)
+    if (s->note) {
+        s->rt->callbacks++;
+        s->note(s->note_ctx, text);
+        s->rt->callbacks--;
+    }
+    if (s->agent && what != MCP_NOTE)
         mcp_trouble_tell(s->agent, s->name, what,
                          !s->was_up || what == MCP_DOWN || what == MCP_LEFT ||
                              what == MCP_AUTH || what == MCP_CONNECT,
@@ -108,17 +83,16 @@ void mcp_server_hide(const struct mcp_server *s, char *text, size_t len)
     redact_list(s->values, s->values_count, text, len);
 }
 
+/* The same for a copy of the text. */
+static void copy_hidden(const struct mcp_server *s, char *out, size_t size,
+                        wend_str text)
+{
+    size_t len = utf8_fmt(out, size, "%.*s", (int)text.len, text.ptr);
+
+    mcp_server_hide(s, out, len);
+}
+
 /* ---- Deadlines and restarts ---------------------------------------------- */
-
-static struct mcp_server *of_step(struct timer_node *t)
-{
-    return container_of(t, struct mcp_server, step);
-}
-
-static struct mcp_server *of_link_timer(struct timer_node *t)
-{
-    return container_of(t, struct mcp_server, link_timer);
-}
 
 /* Only the first start is part of the run's time. */
 static bool run_is_shorter(const struct mcp_server *s)
@@ -150,7 +124,7 @@ static void watch(struct mcp_server *s)
 
 static void on_step(struct timer_node *t)
 {
-    struct mcp_server *s = of_step(t);
+    struct mcp_server *s = container_of(t, struct mcp_server, step);
     int64_t ms = start_limit_ms(s);
     char limit[100];
 
@@ -162,7 +136,7 @@ static void on_step(struct timer_node *t)
     watch(s);
 }
 
-static void start(struct mcp_server *s)
+void mcp_server_begin(struct mcp_server *s)
 {
     wend_error err = {0};
 
@@ -182,12 +156,12 @@ static void start(struct mcp_server *s)
  * inside what the link itself is doing. */
 static void on_link_timer(struct timer_node *t)
 {
-    struct mcp_server *s = of_link_timer(t);
+    struct mcp_server *s = container_of(t, struct mcp_server, link_timer);
 
     if (s->phase == PHASE_DOWN)
         s->ops->close(s);
     else
-        start(s);
+        mcp_server_begin(s);
 }
 
 static void open_or_close_in(struct mcp_server *s, int64_t ms)
@@ -202,13 +176,11 @@ void mcp_server_down(struct mcp_server *s, const char *why)
     if (s->phase == PHASE_DOWN)
         return;
     s->phase = PHASE_DOWN;
-    utf8_fmt(s->why, sizeof s->why, "%s", why);
-    mcp_server_hide(s, s->why, strlen(s->why));
+    copy_hidden(s, s->why, sizeof s->why, str_of(why));
     timer_clear(&s->rt->timers, &s->step);
     mcp_close(&s->machine, s->why);
     if (s->was_up)
-        mcp_server_trouble(s, MCP_DOWN, "%s; its tools fail from now on",
-                           s->why);
+        mcp_server_tell(s, MCP_DOWN, "%s; its tools fail from now on", s->why);
     open_or_close_in(s, 0);
 }
 
@@ -225,8 +197,7 @@ void mcp_server_lost(struct mcp_server *s, const char *said)
 
     if (s->phase == PHASE_DOWN)
         return;
-    utf8_fmt(why, sizeof why, "%s", said);
-    mcp_server_hide(s, why, strlen(why));
+    copy_hidden(s, why, sizeof why, str_of(said));
     mcp_lost(&s->machine, why);
     watch(s);
     if (s->machine.again && !again)
@@ -236,7 +207,7 @@ void mcp_server_lost(struct mcp_server *s, const char *said)
         return;
     }
     s->starting = false;
-    mcp_server_trouble(s, MCP_LOST, "%s; it is started again", why);
+    mcp_server_tell(s, MCP_LOST, "%s; it is started again", why);
     open_or_close_in(s, (int64_t)RESTART_MS << s->restarts++);
 }
 
@@ -305,7 +276,8 @@ static void on_drop(void *ctx, int64_t id)
 {
     struct mcp_server *s = ctx;
 
-    s->ops->drop(s, id);
+    if (s->ops->drop)
+        s->ops->drop(s, id);
 }
 
 static void on_warn(void *ctx, const char *text)
@@ -313,9 +285,8 @@ static void on_warn(void *ctx, const char *text)
     struct mcp_server *s = ctx;
     char clean[500];
 
-    utf8_fmt(clean, sizeof clean, "%s", text);
-    mcp_server_hide(s, clean, strlen(clean));
-    mcp_server_trouble(s, MCP_ODD, "%s", clean);
+    copy_hidden(s, clean, sizeof clean, str_of(text));
+    mcp_server_tell(s, MCP_ODD, "%s", clean);
 }
 
 static void on_again(void *ctx)
@@ -357,15 +328,14 @@ static void tell_refusal(struct mcp_server *s, int status, wend_str body)
         return;
     if (shut_out) {
         s->told_auth = true;
-        mcp_server_trouble(s, MCP_AUTH,
-                           "it refuses calls with HTTP status %d: its token "
-                           "is missing, wrong or expired",
-                           status);
+        mcp_server_tell(s, MCP_AUTH,
+                        "it refuses calls with HTTP status %d: its token "
+                        "is missing, wrong or expired",
+                        status);
     } else if (!status) {
         s->told_network = true;
-        utf8_fmt(said, sizeof said, "%.*s", (int)body.len, body.ptr);
-        mcp_server_hide(s, said, strlen(said));
-        mcp_server_trouble(s, MCP_CONNECT, "a call got no answer: %s", said);
+        copy_hidden(s, said, sizeof said, body);
+        mcp_server_tell(s, MCP_CONNECT, "a call got no answer: %s", said);
     }
 }
 
@@ -500,11 +470,6 @@ wend_status mcp_server_new(wend_agent *a, const wend_mcp_options *o,
     }
     *out = s;
     return WEND_OK;
-}
-
-void mcp_server_begin(struct mcp_server *s)
-{
-    start(s);
 }
 
 wend_status mcp_server_wait(struct mcp_server *s, wend_error *err)

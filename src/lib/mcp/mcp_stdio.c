@@ -26,10 +26,9 @@ struct mcp_stdio {
     struct mcp_server *server;
     struct proc *proc;
     struct sse lines;
-    size_t idle_bytes; /* since the last request */
-    int64_t heard;     /* ids that were given until then */
-    char said[STDERR_KEPT + 1];
-    size_t said_len;
+    size_t idle_bytes;     /* since the last request */
+    int64_t heard;         /* ids that were given until then */
+    struct buf said;       /* on its standard error */
     struct redact *hidden; /* in what it says, one a secret */
     size_t hidden_count;
     const char *broken; /* why it was stopped */
@@ -55,35 +54,22 @@ static void break_off(struct mcp_stdio *l, const char *why)
     proc_stop(l->proc);
 }
 
-/* The last bytes are the ones that say why it ended. */
-static void keep_said(struct mcp_stdio *l, const char *p, size_t len)
-{
-    size_t over;
-
-    assert(l->said_len <= STDERR_KEPT);
-    if (len > STDERR_KEPT) {
-        p += len - STDERR_KEPT;
-        len = STDERR_KEPT;
-    }
-    over =
-        l->said_len + len > STDERR_KEPT ? l->said_len + len - STDERR_KEPT : 0;
-    memmove(l->said, l->said + over, l->said_len - over);
-    l->said_len -= over;
-    memcpy(l->said + l->said_len, p, len);
-    l->said_len += len;
-    l->said[l->said_len] = 0;
-}
-
-/* Secrets go before the text is cut: half of one would not be known. */
+/* The last bytes are the ones that say why it ended. Secrets go before the text
+ * is cut: half of one would not be known. */
 static void on_said(struct mcp_stdio *l, const char *p, size_t len)
 {
-    struct buf b = {.mem = &l->server->mem};
+    struct buf *b = &l->said;
+    size_t from = b->len;
 
-    buf_add(&b, p, len);
-    for (size_t i = 0; !b.failed && i < l->hidden_count; i++)
-        redact(&l->hidden[i], b.ptr, b.len);
-    keep_said(l, buf_view(&b).ptr, b.failed ? 0 : b.len);
-    buf_free(&b);
+    buf_add(b, p, len);
+    if (b->failed)
+        return;
+    for (size_t i = 0; i < l->hidden_count; i++)
+        redact(&l->hidden[i], b->ptr + from, len);
+    if (b->len <= STDERR_KEPT)
+        return;
+    memmove(b->ptr, b->ptr + b->len - STDERR_KEPT, STDERR_KEPT + 1);
+    b->len = STDERR_KEPT;
 }
 
 static void on_out(void *ctx, int stream, const char *p, size_t len)
@@ -113,12 +99,13 @@ static void on_out(void *ctx, int stream, const char *p, size_t len)
 /* The last line of it that has any words. */
 static const char *last_words(struct mcp_stdio *l)
 {
-    char *line;
+    struct buf *b = &l->said;
+    const char *line;
 
-    while (l->said_len && (unsigned char)l->said[l->said_len - 1] <= ' ')
-        l->said[--l->said_len] = 0;
-    line = strrchr(l->said, '\n');
-    return line ? line + 1 : l->said;
+    while (b->len && (unsigned char)b->ptr[b->len - 1] <= ' ')
+        b->ptr[--b->len] = 0;
+    line = b->len ? strrchr(b->ptr, '\n') : NULL;
+    return line ? line + 1 : buf_view(b).ptr;
 }
 
 /* A path in the command is there for the program to read. */
@@ -134,27 +121,28 @@ static void take_paths(const struct mcp_server *s,
     list[n] = NULL;
 }
 
-/* The start of the last LINES_SHOWN lines. */
-static const char *last_lines(const struct mcp_stdio *l)
+/* The last LINES_SHOWN lines. */
+static wend_str last_lines(const struct mcp_stdio *l)
 {
-    const char *at = l->said + l->said_len;
+    wend_str all = buf_view(&l->said);
+    size_t at = all.len;
 
-    for (int lines = 0; at > l->said; at--)
-        if (at[-1] == '\n' && ++lines == LINES_SHOWN)
+    for (int lines = 0; at; at--)
+        if (all.ptr[at - 1] == '\n' && ++lines == LINES_SHOWN)
             break;
-    return at;
+    return str_skip(all, at);
 }
 
 static void put_lines(struct buf *out, const struct mcp_stdio *l)
 {
     struct buf text = {.mem = &l->server->mem};
 
-    utf8_repair(&text, str_of(last_lines(l)));
+    utf8_repair(&text, last_lines(l));
     for (const char *line = buf_view(&text).ptr; *line;) {
         wend_str all = {line, strcspn(line, "\n")};
 
-        mcp_server_note(l->server, "| %.*s", (int)utf8_cut(all, LINE_SHOWN),
-                        line);
+        mcp_server_tell(l->server, MCP_NOTE, "| %.*s",
+                        (int)utf8_cut(all, LINE_SHOWN), line);
         buf_fmt(out, "\n| %.*s", (int)utf8_cut(all, LINE_SHOWN), line);
         line += all.len + (line[all.len] == '\n');
     }
@@ -185,7 +173,7 @@ static void tell_start(const struct mcp_stdio *l)
     put_lines(&text, l);
     if (!s->sandbox_off) {
         put_reach(&reach, s);
-        mcp_server_note(s, "%s", buf_view(&reach).ptr);
+        mcp_server_tell(s, MCP_NOTE, "%s", buf_view(&reach).ptr);
         buf_char(&text, '\n');
         buf_str(&text, buf_view(&reach));
     }
@@ -260,7 +248,7 @@ static wend_status link_new(struct mcp_server *s, wend_error *err)
     }
     for (size_t i = 0; i < l->hidden_count; i++)
         l->hidden[i].secret = str_of(strchr(s->secrets[i], '=') + 1);
-    sse_init(&l->lines, &s->mem, SSE_LINES, LINE_BYTES_MAX);
+    l->said.mem = &s->mem;
     s->link = l;
     return WEND_OK;
 }
@@ -289,8 +277,7 @@ static wend_status stdio_open(struct mcp_server *s, wend_error *err)
     proc_free(l->proc);
     l->proc = NULL;
     l->broken = NULL;
-    l->said_len = 0;
-    l->said[0] = 0;
+    buf_clear(&l->said);
     sse_free(&l->lines);
     sse_init(&l->lines, &s->mem, SSE_LINES, LINE_BYTES_MAX);
     take_environment(s, &texts, env);
@@ -323,13 +310,6 @@ static void stdio_send(struct mcp_server *s, const struct mcp_send *m)
         break_off(l, "it reads no more");
 }
 
-/* A late answer does no harm on a shared stream. */
-static void stdio_drop(struct mcp_server *s, int64_t id)
-{
-    (void)s;
-    (void)id;
-}
-
 static void stdio_bye(struct mcp_server *s)
 {
     struct mcp_stdio *l = s->link;
@@ -347,13 +327,13 @@ static void stdio_close(struct mcp_server *s)
     s->link = NULL;
     proc_free(l->proc);
     sse_free(&l->lines);
+    buf_free(&l->said);
     mem_free(&s->mem, l);
 }
 
 const struct mcp_link_ops mcp_stdio_ops = {
     .open = stdio_open,
     .send = stdio_send,
-    .drop = stdio_drop,
     .bye = stdio_bye,
     .close = stdio_close,
 };

@@ -16,7 +16,7 @@ static bool is_id(const struct json *id)
 static bool read_error(const struct json *error, struct rpc *out)
 {
     out->kind = RPC_ERROR;
-    out->message = json_str(json_get(error, "message"));
+    out->message = json_get_str(error, "message");
     out->data = json_get(error, "data");
     return error->kind == JSON_OBJECT &&
            json_i64(json_get(error, "code"), &out->code);
@@ -27,7 +27,7 @@ static bool read_one(const struct json *j, struct rpc *out)
 {
     const struct json *id = json_get(j, "id"), *error = json_get(j, "error");
 
-    *out = (struct rpc){.method = json_str(json_get(j, "method")),
+    *out = (struct rpc){.method = json_get_str(j, "method"),
                         .params = json_get(j, "params"),
                         .result = json_get(j, "result"),
                         .id = is_id(id) ? id : NULL};
@@ -71,8 +71,7 @@ bool rpc_id_is(const struct json *id, int64_t number)
     char text[24];
     size_t len = i64_text(text, number);
 
-    return id && (id->kind == JSON_NUMBER || id->kind == JSON_STRING) &&
-           str_eq(id->text, (wend_str){text, len});
+    return is_id(id) && str_eq(id->text, (wend_str){text, len});
 }
 
 /* ---- Out ----------------------------------------------------------------- */

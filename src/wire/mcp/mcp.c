@@ -27,44 +27,149 @@ void mcp_warn(struct mcp *m, const char *fmt, ...)
 
 /* ---- Ends ---------------------------------------------------------------- */
 
-static void fail_all(struct mcp *m, const char *why)
-{
-    if (m->state == MCP_FAILED)
-        return;
-    m->state = MCP_FAILED;
-    m->asked = 0;
-    mcp_finish_all(m, true, why);
-    m->sink->fail(m->ctx, why);
-}
-
 void mcp_fail(struct mcp *m, const char *fmt, ...)
 {
     char text[500];
     va_list ap;
 
+    if (m->state == MCP_FAILED)
+        return;
     va_start(ap, fmt);
     utf8_vfmt(text, sizeof text, fmt, ap);
     va_end(ap);
-    fail_all(m, text);
+    mcp_close(m, text);
+    m->sink->fail(m->ctx, text);
 }
 
 void mcp_no_memory(struct mcp *m)
 {
     m->nomem = true;
-    fail_all(m, "out of memory");
+    mcp_fail(m, "out of memory");
 }
+
+/* ---- Revisions ----------------------------------------------------------- */
+
+/* Errors that only a server of the modern kind gives. */
+enum {
+    HEADER_MISMATCH = -32020,
+    CAPABILITY_MISSING = -32021,
+    VERSION_UNSUPPORTED = -32022,
+};
+
+/* Newest first; the first is what we ask for. */
+static const char *const legacy_versions[] = {"2025-11-25", "2025-06-18",
+                                              "2025-03-26", "2024-11-05"};
+enum { LEGACY_VERSIONS = sizeof legacy_versions / sizeof *legacy_versions };
+
+static const char no_revision[] =
+    "the server speaks no revision of the protocol that wend knows "
+    "(2024-11-05 to " MCP_MODERN ")";
+
+static void probe(struct mcp *m)
+{
+    m->modern = true;
+    m->version = STR(MCP_MODERN);
+    mcp_ask(m, MCP_PROBING, NULL);
+}
+
+static void initialize_as(struct mcp *m, const char *version)
+{
+    m->modern = false;
+    m->version = STR_NONE;
+    mcp_ask(m, MCP_INITIALIZING, version);
+}
+
+static void initialize(struct mcp *m)
+{
+    initialize_as(m, legacy_versions[0]);
+}
+
+static void list_tools(struct mcp *m)
+{
+    mcp_list_clear(m);
+    m->outdated = false;
+    buf_clear(&m->cursor);
+    mcp_ask(m, MCP_LISTING, NULL);
+}
+
+static void be_modern(struct mcp *m)
+{
+    m->modern = m->known = true;
+    m->version = STR(MCP_MODERN);
+    list_tools(m);
+}
+
+static bool names(const struct json *versions, const char *one)
+{
+    const struct json *v = json_items(versions);
+
+    while (v && !str_is(json_str(v), one))
+        v = v->next;
+    return v != NULL;
+}
+
+/* The newest one that the server names, too; NULL: none. */
+static const char *shared_legacy(const struct json *versions)
+{
+    for (int i = 0; i < LEGACY_VERSIONS; i++)
+        if (names(versions, legacy_versions[i]))
+            return legacy_versions[i];
+    return NULL;
+}
+
+/* A modern server lists the revisions that it speaks. */
+static void choose(struct mcp *m, const struct json *versions)
+{
+    if (names(versions, MCP_MODERN))
+        be_modern(m);
+    else if (!versions || shared_legacy(versions))
+        initialize(m);
+    else
+        mcp_fail(m, "%s", no_revision);
+}
+
+/* A revision that the server names is tried, once. */
+static void on_version_error(struct mcp *m, const struct rpc *e)
+{
+    const struct json *versions = json_get(e->data, "supported");
+    const char *legacy = shared_legacy(versions);
+    bool first = !m->revised;
+
+    m->revised = true;
+    if (first && m->state != MCP_LISTING && names(versions, MCP_MODERN))
+        be_modern(m);
+    else if (first && legacy)
+        initialize_as(m, legacy);
+    else if (first && m->state == MCP_PROBING && !versions)
+        initialize(m);
+    else
+        mcp_fail(m, "%s", no_revision);
+}
+
+/* The server answered the probe with an error. */
+static void on_probe_error(struct mcp *m, const struct rpc *e)
+{
+    if (e->code == CAPABILITY_MISSING || e->code == HEADER_MISMATCH)
+        mcp_fail(m, "the server refused server/discover: %.*s (%lld)",
+                 (int)utf8_cut(e->message, MCP_REASON_MAX), e->message.ptr,
+                 (long long)e->code);
+    else
+        initialize(m);
+}
+
+/* ---- Answers before READY ------------------------------------------------ */
 
 static void on_list(struct mcp *m)
 {
     if (m->outdated && m->relists++ < RELISTS_MAX) {
-        mcp_list(m);
+        list_tools(m);
         return;
     }
     if (!mcp_list_end(m)) {
         if (m->nomem)
             mcp_no_memory(m);
         else
-            fail_all(m, "the server's tools are not what they were before");
+            mcp_fail(m, "the server's tools have changed");
         return;
     }
     m->state = MCP_READY;
@@ -72,19 +177,12 @@ static void on_list(struct mcp *m)
     mcp_flush(m);
 }
 
-static bool has_tools(const struct json *result)
-{
-    const struct json *all = json_get(result, "capabilities");
-
-    return json_get(all, "tools") != NULL;
-}
-
 static void on_initialized(struct mcp *m, const struct json *result)
 {
-    wend_str version = json_str(json_get(result, "protocolVersion"));
-    const char *known = mcp_known_version(version);
+    wend_str version = json_get_str(result, "protocolVersion");
+    int known = str_index(version, legacy_versions, LEGACY_VERSIONS);
 
-    if (!known) {
+    if (known < 0) {
         mcp_fail(m,
                  "the server speaks revision '%.*s' of the protocol; wend "
                  "knows 2024-11-05 to " MCP_MODERN,
@@ -92,29 +190,29 @@ static void on_initialized(struct mcp *m, const struct json *result)
                  version.len ? version.ptr : "");
         return;
     }
-    m->version = str_of(known);
+    m->version = str_of(legacy_versions[known]);
     m->known = true;
     mcp_notify(m, "notifications/initialized", 0);
     if (m->state == MCP_FAILED)
         return;
-    if (has_tools(result)) {
-        mcp_list(m);
+    if (json_get(json_get(result, "capabilities"), "tools")) {
+        list_tools(m);
         return;
     }
-    mcp_warn(m, "the server says that it has no tools");
+    mcp_warn(m, "the server has no tools");
     mcp_list_clear(m);
     on_list(m);
 }
 
 static void on_page(struct mcp *m, const struct json *result)
 {
-    wend_str next = json_str(json_get(result, "nextCursor"));
+    wend_str next = json_get_str(result, "nextCursor");
 
     if (!mcp_list_page(m, result)) {
         if (m->list_arena.failed || m->arena.failed)
             mcp_no_memory(m);
         else
-            fail_all(m, "the answer to tools/list has no list of tools");
+            mcp_fail(m, "the answer to tools/list has no list of tools");
         return;
     }
     if (next.len && ++m->pages >= MCP_PAGES_MAX) {
@@ -141,15 +239,15 @@ static void on_asked(struct mcp *m, const struct rpc *r)
     assert(mcp_methods[m->state]);
     m->asked = 0;
     if (r->kind == RPC_ERROR && r->code == VERSION_UNSUPPORTED) {
-        mcp_version_error(m, r);
+        on_version_error(m, r);
     } else if (r->kind == RPC_ERROR && m->state == MCP_PROBING) {
-        mcp_probe_error(m, r);
+        on_probe_error(m, r);
     } else if (r->kind == RPC_ERROR) {
         mcp_error_text(r, &why);
         mcp_fail(m, "the server refused %s: %s", mcp_methods[m->state],
                  buf_view(&why).ptr);
     } else if (m->state == MCP_PROBING) {
-        mcp_choose(m, json_get(r->result, "supportedVersions"));
+        choose(m, json_get(r->result, "supportedVersions"));
     } else if (m->state == MCP_INITIALIZING) {
         on_initialized(m, r->result);
     } else {
@@ -186,7 +284,7 @@ static void on_answer(struct mcp *m, const struct rpc *r)
                      (int)utf8_cut(r->message, MCP_REASON_MAX),
                      r->message.len ? r->message.ptr : "");
         else if (!is_ours(m, r->id))
-            mcp_warn(m, "the server answered what was not asked");
+            mcp_warn(m, "the server answered an unknown request");
         return; /* else too late, or twice */
     }
     if (r->kind == RPC_ERROR)
@@ -204,8 +302,8 @@ static void on_answer(struct mcp *m, const struct rpc *r)
     buf_free(&more);
 }
 
-/* An unreadable message may have been an answer. Without an id it counts as
- * the answer to the only open request. */
+/* An unreadable message may have been an answer. Without an id it counts for
+ * the only open request. */
 static void on_broken(struct mcp *m, const struct json *id)
 {
     struct mcp_call **at = id ? mcp_find(m, id) : m->asked ? NULL : mcp_only(m);
@@ -213,9 +311,9 @@ static void on_broken(struct mcp *m, const struct json *id)
     if (m->asked && (id ? rpc_id_is(id, m->asked) : !m->calls)) {
         m->asked = 0;
         if (m->state == MCP_PROBING)
-            mcp_initialize(m);
+            initialize(m);
         else
-            fail_all(m, "the server's answer is not a message of the protocol");
+            mcp_fail(m, "the server's answer is not a message of the protocol");
     } else if (at && *at) {
         mcp_finish(
             m, at, false,
@@ -311,7 +409,7 @@ void mcp_text(struct mcp *m, wend_str text)
     arena_free(&a);
 }
 
-/* ---- From the transport -------------------------------------------- */
+/* ---- From the transport -------------------------------------------------- */
 
 void mcp_start(struct mcp *m)
 {
@@ -320,11 +418,11 @@ void mcp_start(struct mcp *m)
     if (m->nomem)
         return;
     if (!m->known && !m->again)
-        mcp_probe(m);
+        probe(m);
     else if (m->known && m->modern)
-        mcp_list(m);
+        list_tools(m);
     else
-        mcp_initialize(m);
+        initialize(m);
 }
 
 /* Once, and then without a probe. */
@@ -336,58 +434,50 @@ static void start_again(struct mcp *m)
     m->sink->again(m->ctx);
 }
 
-struct refusal {
-    struct rpc rpc;
-    bool found;
-};
-
+/* The first error of a body, if it has one. */
 static void take_error(void *ctx, const struct rpc *r)
 {
-    struct refusal *f = ctx;
+    struct rpc *first = ctx;
 
-    if (r->kind == RPC_ERROR && !f->found) {
-        f->rpc = *r;
-        f->found = true;
-    }
+    if (r->kind == RPC_ERROR && first->kind != RPC_ERROR)
+        *first = *r;
 }
 
-static bool is_modern_error(const struct refusal *f, int status)
+static bool is_modern_error(const struct rpc *e)
 {
-    return f->found && status == 400 &&
-           (f->rpc.code == VERSION_UNSUPPORTED ||
-            f->rpc.code == CAPABILITY_MISSING ||
-            f->rpc.code == HEADER_MISMATCH);
+    return e->code == VERSION_UNSUPPORTED || e->code == CAPABILITY_MISSING ||
+           e->code == HEADER_MISMATCH;
 }
 
-static void refusal_text(const struct refusal *f, int status, wend_str body,
+static void refusal_text(const struct rpc *e, int status, wend_str body,
                          struct buf *out)
 {
-    if (f->found) {
-        mcp_error_text(&f->rpc, out);
+    if (e->kind == RPC_ERROR) {
+        mcp_error_text(e, out);
         return;
     }
     if (status == 401)
-        buf_cstr(out,
-                 "it wants a token, which a secret of the server can be; ");
+        buf_cstr(out, "it wants a token; give one as a secret of the server; ");
     if (status)
         buf_fmt(out, "HTTP status %d%s", status, body.len ? ": " : "");
-    if (body.len > MCP_REASON_MAX)
-        body.len = utf8_cut(body, MCP_REASON_MAX);
+    body.len = utf8_cut(body, MCP_REASON_MAX);
     buf_str(out, body);
 }
 
-static void asked_refused(struct mcp *m, const struct refusal *f, int status,
+static void asked_refused(struct mcp *m, const struct rpc *e, int status,
                           const char *why)
 {
+    bool modern = e->kind == RPC_ERROR && is_modern_error(e);
+
     m->asked = 0;
-    if (f->found && f->rpc.code == VERSION_UNSUPPORTED)
-        mcp_version_error(m, &f->rpc);
+    if (modern && e->code == VERSION_UNSUPPORTED)
+        on_version_error(m, e);
     else if (m->state != MCP_PROBING)
         mcp_fail(m, "%s", why);
-    else if (is_modern_error(f, status))
-        mcp_probe_error(m, &f->rpc);
+    else if (modern && status == 400)
+        on_probe_error(m, e);
     else if (status)
-        mcp_initialize(m);
+        initialize(m);
     else
         mcp_fail(m, "the server cannot be reached: %s", why);
 }
@@ -406,13 +496,13 @@ void mcp_refused(struct mcp *m, int64_t id, int status, wend_str body)
 {
     struct arena a = {.mem = m->mem};
     struct buf why = {.mem = m->mem}, clean = {.mem = m->mem};
-    struct refusal f = {.found = false};
+    struct rpc first = {.kind = RPC_BROKEN};
     struct mcp_call **at = &m->calls;
     size_t skipped;
 
     utf8_repair(&clean, body);
-    rpc_read(buf_view(&clean), &a, take_error, &f, &skipped, NULL);
-    refusal_text(&f, status, buf_view(&clean), &why);
+    rpc_read(buf_view(&clean), &a, take_error, &first, &skipped, NULL);
+    refusal_text(&first, status, buf_view(&clean), &why);
     while (*at && (*at)->id != id)
         at = &(*at)->next;
     if (!id || m->state == MCP_FAILED)
@@ -420,7 +510,7 @@ void mcp_refused(struct mcp *m, int64_t id, int status, wend_str body)
     else if (why.failed || clean.failed || a.failed)
         mcp_no_memory(m);
     else if (id == m->asked)
-        asked_refused(m, &f, status, buf_view(&why).ptr);
+        asked_refused(m, &first, status, buf_view(&why).ptr);
     else if (*at)
         call_refused(m, at, status, buf_view(&why));
     buf_free(&why);
@@ -437,7 +527,7 @@ void mcp_timeout(struct mcp *m, const char *limit)
     if (m->state == MCP_PROBING && m->transport == MCP_STDIO)
         start_again(m);
     else if (m->state == MCP_PROBING)
-        mcp_initialize(m);
+        initialize(m);
     else
         mcp_fail(m, "the server did not answer %s within %s",
                  mcp_methods[m->state], limit);
@@ -463,12 +553,9 @@ void mcp_lost(struct mcp *m, const char *why)
 
 void mcp_close(struct mcp *m, const char *why)
 {
-    char text[400];
-
-    utf8_fmt(text, sizeof text, "%s", why);
     m->state = MCP_FAILED;
     m->asked = 0;
-    mcp_finish_all(m, true, text);
+    mcp_finish_all(m, true, why);
 }
 
 /* ---- Life ---------------------------------------------------------------- */

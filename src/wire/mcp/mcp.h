@@ -90,7 +90,7 @@ struct mcp {
     bool revised;       /* another revision was tried after a refusal */
     wend_str version;   /* the agreed one; static */
     int64_t ids;        /* given so far */
-    int64_t asked;      /* the open request that is no call; 0: none */
+    int64_t asked;      /* open request that is not a call; 0: none */
     struct mcp_call *calls, **calls_tail;
     size_t calls_count;
     struct arena arena; /* the tools */

@@ -28,29 +28,15 @@ void mcp_fail(struct mcp *m, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void mcp_no_memory(struct mcp *m); /* a failure like others, and the last */
 
-/* ---- mcp_kind.c ---------------------------------------------------------- */
+/* ---- mcp_send.c ---------------------------------------------------------- */
 
-/* Errors that only a server of the modern kind gives. */
-enum {
-    HEADER_MISMATCH = -32020,
-    CAPABILITY_MISSING = -32021,
-    VERSION_UNSUPPORTED = -32022,
-};
-
-void mcp_probe(struct mcp *m);
-void mcp_initialize(struct mcp *m);
-void mcp_list(struct mcp *m);
-/* What a server says that it speaks, if it is of the modern kind. */
-void mcp_choose(struct mcp *m, const struct json *versions);
-/* A revision that the server names is tried, once. */
-void mcp_version_error(struct mcp *m, const struct rpc *e);
-/* It answered the probe with an error. */
-void mcp_probe_error(struct mcp *m, const struct rpc *e);
-/* The same revision as ours, or NULL. */
-const char *mcp_known_version(wend_str version);
-
-/* ---- mcp_calls.c --------------------------------------------------------- */
-
+extern const char *const mcp_methods[MCP_STATES]; /* NULL: nothing is asked */
+/* Enters the state by its request, the only one under way before READY;
+ * version: the revision that initialize proposes, else NULL. */
+void mcp_ask(struct mcp *m, enum mcp_state state, const char *version);
+/* canceled: the request that it is about; 0: none. */
+void mcp_notify(struct mcp *m, const char *method, int64_t canceled);
+void mcp_send_answer(struct mcp *m, const struct buf *body);
 /* The link to the call of that id, or the end of the list. */
 struct mcp_call **mcp_find(struct mcp *m, const struct json *id);
 void mcp_unlink(struct mcp *m, struct mcp_call **at);
@@ -61,17 +47,8 @@ struct mcp_call **mcp_only(struct mcp *m);
 /* Those that were sent, or all. */
 void mcp_finish_all(struct mcp *m, bool unsent, const char *why);
 void mcp_flush(struct mcp *m); /* READY: sends what waited */
-
-/* ---- mcp_send.c ---------------------------------------------------------- */
-
-extern const char *const mcp_methods[MCP_STATES]; /* NULL: nothing is asked */
-/* Enters the state by its request, the only one under way before READY;
- * version: the revision that initialize proposes, else NULL. */
-void mcp_ask(struct mcp *m, enum mcp_state state, const char *version);
-/* canceled: the request that it is about; 0: none. */
-void mcp_notify(struct mcp *m, const char *method, int64_t canceled);
-void mcp_send_call(struct mcp *m, struct mcp_call *c);
-void mcp_send_answer(struct mcp *m, const struct buf *body);
+/* `Name: value` and a zero byte; the value is encoded if it must be. */
+void mcp_put_header(struct buf *b, const char *name, wend_str value);
 
 /* ---- mcp_tools.c --------------------------------------------------------- */
 
@@ -81,18 +58,10 @@ bool mcp_list_page(struct mcp *m, const struct json *result);
  * memory ran out. */
 bool mcp_list_end(struct mcp *m);
 void mcp_list_clear(struct mcp *m);
-
-/* ---- mcp_params.c -------------------------------------------------------- */
-
 /* Finds the arguments that go into headers. NULL: all is well; else what is
  * wrong with one of them. */
 const char *mcp_params_find(const struct json *schema, struct arena *a,
                             const struct mcp_param **out);
-/* The value of that argument. False: it has none. */
-bool mcp_param_text(const struct mcp_param *p, const struct json *args,
-                    struct buf *out);
-/* `Name: value` and a zero byte; the value encoded if it must be. */
-void mcp_put_header(struct buf *b, const char *name, wend_str value);
 
 /* ---- mcp_result.c -------------------------------------------------------- */
 

@@ -47,16 +47,16 @@ static long long base64_bytes(wend_str s)
 static void put_media(struct buf *b, const struct json *c)
 {
     buf_char(b, '[');
-    put_word(b, json_str(json_get(c, "type")), "");
+    put_word(b, json_get_str(c, "type"), "");
     buf_char(b, ' ');
-    put_word(b, json_str(json_get(c, "mimeType")), "of no known type");
+    put_word(b, json_get_str(c, "mimeType"), "of unknown type");
     buf_fmt(b, ", %lld bytes, not shown]",
-            base64_bytes(json_str(json_get(c, "data"))));
+            base64_bytes(json_get_str(c, "data")));
 }
 
 static void put_type(struct buf *b, const struct json *c)
 {
-    wend_str type = json_str(json_get(c, "mimeType"));
+    wend_str type = json_get_str(c, "mimeType");
 
     if (type.len) {
         buf_cstr(b, ", ");
@@ -66,13 +66,13 @@ static void put_type(struct buf *b, const struct json *c)
 
 static void put_link(struct buf *b, const struct json *c)
 {
-    wend_str about = json_str(json_get(c, "description"));
+    wend_str about = json_get_str(c, "description");
     int64_t size;
 
     buf_cstr(b, "[resource ");
-    put_word(b, json_str(json_get(c, "name")), "without a name");
+    put_word(b, json_get_str(c, "name"), "without a name");
     buf_cstr(b, " at ");
-    put_word(b, json_str(json_get(c, "uri")), "no place");
+    put_word(b, json_get_str(c, "uri"), "an unknown place");
     put_type(b, c);
     if (json_i64(json_get(c, "size"), &size))
         buf_fmt(b, ", %lld bytes", (long long)size);
@@ -86,11 +86,11 @@ static void put_link(struct buf *b, const struct json *c)
 static void put_resource(struct buf *b, const struct json *c)
 {
     const struct json *r = json_get(c, "resource");
-    wend_str text = json_str(json_get(r, "text"));
-    wend_str blob = json_str(json_get(r, "blob"));
+    wend_str text = json_get_str(r, "text");
+    wend_str blob = json_get_str(r, "blob");
 
     buf_cstr(b, "[resource ");
-    put_word(b, json_str(json_get(r, "uri")), "without a place");
+    put_word(b, json_get_str(r, "uri"), "without a URI");
     put_type(b, r);
     if (blob.ptr)
         buf_fmt(b, ", %lld bytes, not shown", base64_bytes(blob));
@@ -103,7 +103,7 @@ static void put_resource(struct buf *b, const struct json *c)
 
 static void put_plain(struct buf *b, const struct json *c)
 {
-    put_text(b, json_str(json_get(c, "text")));
+    put_text(b, json_get_str(c, "text"));
 }
 
 static void put_content(struct buf *b, const struct json *c)
@@ -116,14 +116,14 @@ static void put_content(struct buf *b, const struct json *c)
         {"audio", put_media},       {"resource_link", put_link},
         {"resource", put_resource},
     };
-    wend_str type = json_str(json_get(c, "type"));
+    wend_str type = json_get_str(c, "type");
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (str_is(type, kinds[i].type)) {
             kinds[i].put(b, c);
             return;
         }
-    buf_cstr(b, "[content of the kind '");
+    buf_cstr(b, "[content of kind '");
     put_word(b, type, "");
     buf_cstr(b, "', not shown]");
 }
@@ -135,22 +135,22 @@ static const char *wrong_form(const struct json *result)
     const struct json *error = json_get(result, "isError");
 
     if (result->kind != JSON_OBJECT)
-        return "it is no object";
+        return "it is not an object";
     if (!list && !json_get(result, "structuredContent"))
         return "it has no content";
     if (list && list->kind != JSON_ARRAY)
-        return "its content is no list";
+        return "its content is not a list";
     for (const struct json *c = list ? list->first : NULL; c; c = c->next) {
         const struct json *text = json_get(c, "text");
 
-        if (c->kind != JSON_OBJECT || !json_str(json_get(c, "type")).ptr)
+        if (c->kind != JSON_OBJECT || !json_get_str(c, "type").ptr)
             return "its content has an entry without a type";
-        if (str_is(json_str(json_get(c, "type")), "text") &&
+        if (str_is(json_get_str(c, "type"), "text") &&
             (!text || text->kind != JSON_STRING))
-            return "its content has a text that is no string";
+            return "its content has a text that is not a string";
     }
     if (error && error->kind != JSON_TRUE && error->kind != JSON_FALSE)
-        return "its isError is no boolean";
+        return "its isError is not a boolean";
     return NULL;
 }
 
@@ -161,10 +161,10 @@ static void put_wanted(struct buf *out, const struct json *result)
     buf_cstr(out, "the tool needs more input, which wend cannot give:");
     for (const struct json *q = all ? all->first : NULL; q; q = q->next) {
         const struct json *params = json_get(q, "params");
-        wend_str text = json_str(json_get(params, "message"));
+        wend_str text = json_get_str(params, "message");
 
         buf_char(out, ' ');
-        put_word(out, json_str(json_get(q, "method")), "something");
+        put_word(out, json_get_str(q, "method"), "something");
         if (text.len) {
             buf_cstr(out, " (");
             put_text(out, text);
@@ -175,10 +175,10 @@ static void put_wanted(struct buf *out, const struct json *result)
     }
 }
 
-/* False: it is no result, and why. */
+/* False: it is not a result; says why. */
 static bool has_result(const struct json *result, struct buf *out)
 {
-    wend_str kind = json_str(json_get(result, "resultType"));
+    wend_str kind = json_get_str(result, "resultType");
     const char *wrong;
 
     if (str_is(kind, "input_required")) {
@@ -186,14 +186,14 @@ static bool has_result(const struct json *result, struct buf *out)
         return false;
     }
     if (kind.len && !str_is(kind, "complete")) {
-        buf_cstr(out, "the server gave a result of the kind '");
+        buf_cstr(out, "the server gave a result of kind '");
         put_word(out, kind, "");
         buf_cstr(out, "', which wend does not know");
         return false;
     }
     wrong = wrong_form(result);
     if (wrong)
-        buf_fmt(out, "the server's answer is no result of a tool: %s", wrong);
+        buf_fmt(out, "the server's answer is not a tool result: %s", wrong);
     return !wrong;
 }
 
@@ -228,7 +228,7 @@ void mcp_progress_text(const struct json *params, struct buf *out)
 {
     const struct json *at = json_get(params, "progress");
     const struct json *total = json_get(params, "total");
-    wend_str message = json_str(json_get(params, "message"));
+    wend_str message = json_get_str(params, "message");
     bool counts = at && at->kind == JSON_NUMBER;
 
     put_text(out, message);

@@ -7,36 +7,102 @@
 #include <stdlib.h>
 
 #include "base/ascii.h"
+#include "base/header.h"
 #include "base/utf8.h"
 #include "wire/mcp/mcp_parts.h"
 
 enum {
-    NAME_MAX_BYTES = 256,                /* of a tool at its server */
-    NAME_SHOWN = 60,                     /* in a warning */
+    NAME_MAX_BYTES = 256, /* of a tool at its server */
+    NAME_SHOWN = 60,      /* in a warning */
+    HEADER_MAX = 64,
     HASH_SHOWN = 6,                      /* digits that tell cut names apart */
     SERVER_TOOL_MAX = TOOL_NAME_MAX - 1, /* providers take `.` as two */
 };
 
-/* ---- One tool ------------------------------------------------------------ */
+/* ---- Arguments that go into headers, too --------------------------------- */
 
-static wend_str clean(struct mcp *m, wend_str s)
+/* A schema says so by this mark, at a property that can be reached by
+ * `properties` alone. Anywhere else, or with a name or a type that will not
+ * do, it makes the tool unusable: the server would refuse every call. */
+#define MARK "x-mcp-header"
+
+struct finder {
+    struct arena *arena;
+    struct mcp_param *first, **tail;
+    size_t count;
+    const char *wrong;
+    wend_str path[JSON_DEPTH_MAX];
+};
+
+static void take_param(struct finder *f, const struct json *property,
+                       wend_str name, size_t depth)
 {
-    struct buf b = {.mem = m->mem};
-    struct utf8_before before = {0};
-    size_t len;
+    static const char *const types[] = {"string", "integer", "boolean"};
+    wend_str type = json_get_str(property, "type");
+    wend_str *path = arena_alloc(f->arena, (depth + 1) * sizeof *path);
+    struct mcp_param *p = arena_alloc(f->arena, sizeof *p);
 
-    for (size_t i = 0; i < s.len && b.len <= MCP_DESCRIPTION_MAX; i += len) {
-        wend_str rest = {s.ptr + i, s.len - i};
-
-        if (!utf8_hides(&before, utf8_first(rest, &len)))
-            buf_add(&b, rest.ptr, len);
-    }
-    if (b.len > MCP_DESCRIPTION_MAX) {
-        b.len = utf8_cut(buf_view(&b), MCP_DESCRIPTION_MAX);
-        buf_cstr(&b, " [cut]");
-    }
-    return buf_keep(&b, &m->list_arena);
+    if (!header_name_ok(name) || name.len > HEADER_MAX)
+        f->wrong = MARK " is not a header name";
+    else if (str_index(type, types, 3) < 0)
+        f->wrong = MARK " is for strings, integers and booleans";
+    else if (f->count == MCP_PARAMS_MAX)
+        f->wrong = "too many " MARK;
+    for (const struct mcp_param *q = f->first; q; q = q->next)
+        if (str_same(q->header, name))
+            f->wrong = "two " MARK " have one name";
+    if (f->wrong || !path || !p)
+        return;
+    for (size_t i = 0; i < depth; i++)
+        path[i] = arena_str(f->arena, f->path[i]);
+    p->header = arena_str(f->arena, name);
+    p->path = path;
+    p->path_count = depth;
+    *f->tail = p;
+    f->tail = &p->next;
+    f->count++;
 }
+
+/* Marks in places where none may be. Depth is bounded by the parser's. */
+static size_t count_marks(const struct json *j)
+{
+    size_t n = 0;
+
+    for (const struct json *c = j->first; c; c = c->next)
+        n += count_marks(c) + (j->kind == JSON_OBJECT && str_is(c->key, MARK));
+    return n;
+}
+
+static void walk(struct finder *f, const struct json *schema, size_t depth)
+{
+    const struct json *all = json_get(schema, "properties"), *mark;
+
+    for (const struct json *p = all ? all->first : NULL; p && !f->wrong;
+         p = p->next) {
+        f->path[depth] = p->key;
+        mark = json_get(p, MARK);
+        if (mark)
+            take_param(f, p, json_str(mark), depth + 1);
+        walk(f, p, depth + 1);
+    }
+}
+
+const char *mcp_params_find(const struct json *schema, struct arena *a,
+                            const struct mcp_param **out)
+{
+    struct finder f = {.arena = a};
+    size_t marks = count_marks(schema);
+
+    f.tail = &f.first;
+    if (marks)
+        walk(&f, schema, 0);
+    if (!f.wrong && f.count != marks && !a->failed)
+        f.wrong = MARK " stands where it means nothing";
+    *out = f.first;
+    return f.wrong;
+}
+
+/* ---- One tool ------------------------------------------------------------ */
 
 /* Canonical JSON writes a control as \u00xx, or as one letter if it is a line
  * end or a tab. The length of the control at i; 0: no control. */
@@ -51,26 +117,28 @@ static size_t control_at(wend_str s, size_t i)
     return s.ptr[i + 1] == 'u' ? 6 : 0;
 }
 
-/* The same schema without what hides or acts in its strings: a model reads
- * them as it reads a description. */
-static wend_str clean_json(struct mcp *m, wend_str s)
+/* The text without what hides or acts in it, cut to `max` bytes. A model reads
+ * the strings of a schema, which is canonical JSON, as it reads a
+ * description. */
+static wend_str clean(struct mcp *m, wend_str s, bool json, size_t max)
 {
     struct buf b = {.mem = m->mem};
     struct utf8_before before = {0};
     size_t len;
 
-    for (size_t i = 0; i < s.len; i += len) {
-        wend_str rest = {s.ptr + i, s.len - i};
+    for (size_t i = 0; i < s.len && b.len <= max; i += len) {
+        wend_str rest = str_skip(s, i);
 
-        len = control_at(s, i);
+        len = json ? control_at(s, i) : 0;
         if (len)
             continue;
-        if (s.ptr[i] == '\\') {
-            len = 2;
+        len = json && s.ptr[i] == '\\' ? 2 : 0;
+        if (len || !utf8_hides(&before, utf8_first(rest, &len)))
             buf_add(&b, rest.ptr, len);
-        } else if (!utf8_hides(&before, utf8_first(rest, &len))) {
-            buf_add(&b, rest.ptr, len);
-        }
+    }
+    if (b.len > max) {
+        b.len = utf8_cut(buf_view(&b), max);
+        buf_cstr(&b, " [cut]");
     }
     return buf_keep(&b, &m->list_arena);
 }
@@ -97,7 +165,7 @@ static const char *check(const struct mcp *m, wend_str name,
 static void add(struct mcp *m, const struct json *j)
 {
     struct arena *a = &m->list_arena;
-    wend_str name = json_str(json_get(j, "name"));
+    wend_str name = json_get_str(j, "name");
     const struct json *schema = json_get(j, "inputSchema");
     const struct json *notes = json_get(j, "annotations");
     const char *wrong = check(m, name, schema);
@@ -114,11 +182,11 @@ static void add(struct mcp *m, const struct json *j)
     if (!t)
         return;
     t->name = arena_str(a, name);
-    t->description_all = arena_str(a, json_str(json_get(j, "description")));
-    t->description = clean(m, t->description_all);
+    t->description_all = arena_str(a, json_get_str(j, "description"));
+    t->description = clean(m, t->description_all, false, MCP_DESCRIPTION_MAX);
     t->schema_all =
         schema ? keep_json(m, schema) : STR("{\"type\":\"object\"}");
-    t->schema = clean_json(m, t->schema_all);
+    t->schema = clean(m, t->schema_all, true, SIZE_MAX);
     t->annotations = keep_json(m, notes);
     t->read_only = json_is_true(json_get(notes, "readOnlyHint"));
     t->idempotent = json_is_true(json_get(notes, "idempotentHint"));

@@ -54,8 +54,7 @@ static const struct row {
     {"has no tools and says so",
      "start\n" ERROR(1, -32601, "")
          RESULT(2, "{\"protocolVersion\":\"2025-03-26\",\"capabilities\":{}}"),
-     PROBE INITIALIZE(2) INITIALIZED
-     "warn the server says that it has no tools\nready\n"},
+     PROBE INITIALIZE(2) INITIALIZED "warn the server has no tools\nready\n"},
     {"pages of tools",
      "start\n" RESULT(1, DISCOVERED)
          RESULT(2, "{\"tools\":[" TOOL("a") "],\"nextCursor\":\"p\\\"2\"}")
@@ -101,8 +100,8 @@ static const struct row {
      LEGACY "call x a\n" RESULT(99, TEXT("1")) RESULT("x4", TEXT("2"))
          RESULT(4.0, TEXT("3")) RESULT(4, TEXT("4")),
      LEGACY_SAYS CALL(4, "a",
-                      "{}") "warn the server answered what was not asked\n"
-                            "warn the server answered what was not asked\ndone "
+                      "{}") "warn the server answered an unknown request\n"
+                            "warn the server answered an unknown request\ndone "
                             "x ok \"4\"\n"},
     {"a tool that failed, and a server that refused",
      LEGACY "call x a\ncall y b\n" RESULT(
@@ -184,14 +183,14 @@ static const struct row {
          3, "tools/list",
          META "}") "done y failed \"the server's tools are not what they were "
                    "before\"\n"
-                   "fail the server's tools are not what they were before\n"},
+                   "fail the server's tools have changed\n"},
     {"the end of it: every call is answered",
      LEGACY "call x a\nlost gone\ncall y b\nclose over\ncall z a\n",
      LEGACY_SAYS CALL(
          4, "a",
          "{}") "done x failed \"the server was lost in the middle of the call "
                "(gone); it may have had an effect\"\ndone y failed \"over\"\n"
-               "done z failed \"the server is not there\"\n"},
+               "done z failed \"the server is down\"\n"},
     {"wants more than wend has",
      MODERN "call x a\n" RESULT(
          3, "{\"resultType\":\"input_required\",\"inputRequests\":{"
@@ -234,8 +233,9 @@ static const struct row http_rows[] = {
     {"nobody there", "start\nrefused 1 0 connection refused\n",
      HTTP_PROBE "fail the server cannot be reached: connection refused\n"},
     {"not let in", "start\nrefused 1 401 \nrefused 2 401 no\n",
-     HTTP_PROBE INITIALIZE(2) "fail it wants a token, which a secret of the "
-                              "server can be; HTTP status 401: no\n"},
+     HTTP_PROBE INITIALIZE(
+         2) "fail it wants a token; give one as a secret of the "
+            "server; HTTP status 401: no\n"},
     {"says nothing to the probe", "start\ntimeout\n",
      HTTP_PROBE "drop 1\n" INITIALIZE(2)},
     {"a call that is refused, in words or by an error",

@@ -10,7 +10,7 @@
     "the "                                                                   \
     "tool may have had an effect\"\n"
 #define NO_RESULT(why) \
-    "done x failed \"the server's answer is no result of a tool: " why "\"\n"
+    "done x failed \"the server's answer is not a tool result: " why "\"\n"
 #define SKIPPED "warn the server sent JSON that is not a message\n"
 #define NO_REVISION                                                       \
     "fail the server speaks no revision of the protocol that wend knows " \
@@ -50,11 +50,11 @@ static const struct {
     {"an empty result", ASKED RESULT(4, "{}"),
      ASKED_SAYS NO_RESULT("it has no content")},
     {"a result of null", ASKED RESULT(4, "null"),
-     ASKED_SAYS NO_RESULT("it is no object")},
+     ASKED_SAYS NO_RESULT("it is not an object")},
     {"a result that is a text", ASKED RESULT(4, "\"one\""),
-     ASKED_SAYS NO_RESULT("it is no object")},
+     ASKED_SAYS NO_RESULT("it is not an object")},
     {"content that is a text", ASKED RESULT(4, "{\"content\":\"one\"}"),
-     ASKED_SAYS NO_RESULT("its content is no list")},
+     ASKED_SAYS NO_RESULT("its content is not a list")},
     {"structure besides content",
      ASKED RESULT(4, "{\"content\":[{\"type\":\"text\",\"text\":\"1\"}],"
                      "\"structuredContent\":{\"n\":1}}"),

@@ -9,7 +9,7 @@
 
 /* ---- Results ------------------------------------------------------------- */
 
-#define NO_RESULT "the server's answer is no result of a tool: "
+#define NO_RESULT "the server's answer is not a tool result: "
 
 /* want: the text, then what is left besides. */
 static const struct {
@@ -20,15 +20,15 @@ static const struct {
     {"text", "{\"content\":[{\"type\":\"text\",\"text\":\"a\"}]}", true, "a"},
     {"nothing", "{\"content\":[]}", true, ""},
     {"content that is none", "{\"content\":7}", false,
-     NO_RESULT "its content is no list"},
-    {"not even a result", "7", false, NO_RESULT "it is no object"},
+     NO_RESULT "its content is not a list"},
+    {"not even a result", "7", false, NO_RESULT "it is not an object"},
     {"an empty result", "{}", false, NO_RESULT "it has no content"},
     {"an entry without a type", "{\"content\":[{}]}", false,
      NO_RESULT "its content has an entry without a type"},
     {"a text that is none", "{\"content\":[{\"type\":\"text\",\"text\":1}]}",
-     false, NO_RESULT "its content has a text that is no string"},
+     false, NO_RESULT "its content has a text that is not a string"},
     {"an error that is no boolean", "{\"content\":[],\"isError\":\"no\"}",
-     false, NO_RESULT "its isError is no boolean"},
+     false, NO_RESULT "its isError is not a boolean"},
     {"several, one a line",
      "{\"content\":[{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"text\","
      "\"text\":\"b\"}]}",
@@ -39,14 +39,14 @@ static const struct {
      true, "[image image/png, 3 bytes, not shown]"},
     {"sound, with the end of base64",
      "{\"content\":[{\"type\":\"audio\",\"data\":\"AAAAAA==\"}]}", true,
-     "[audio of no known type, 4 bytes, not shown]"},
+     "[audio of unknown type, 4 bytes, not shown]"},
     {"a link",
      "{\"content\":[{\"type\":\"resource_link\",\"uri\":\"file:///a\","
      "\"name\":\"A\",\"mimeType\":\"text/plain\",\"size\":12,"
      "\"description\":\"the first\"}]}",
      true, "[resource A at file:///a, text/plain, 12 bytes] the first"},
     {"a link to nothing", "{\"content\":[{\"type\":\"resource_link\"}]}", true,
-     "[resource without a name at no place]"},
+     "[resource without a name at an unknown place]"},
     {"a file of text",
      "{\"content\":[{\"type\":\"resource\",\"resource\":{\"uri\":\"x:y\","
      "\"mimeType\":\"text/plain\",\"text\":\"body\"}}]}",
@@ -56,7 +56,7 @@ static const struct {
      "\"blob\":\"AAA=\"}}]}",
      true, "[resource x:y, 2 bytes, not shown]"},
     {"something new", "{\"content\":[{\"type\":\"smell\"}]}", true,
-     "[content of the kind 'smell', not shown]"},
+     "[content of kind 'smell', not shown]"},
     {"no entry at all", "{\"content\":[3]}", false,
      NO_RESULT "its content has an entry without a type"},
     {"structure alone", "{\"content\":[],\"structuredContent\":{\"n\":[1]}}",
@@ -89,7 +89,7 @@ static const struct {
      "[image a_b, 0 bytes, not shown]"},
     {"complete", "{\"resultType\":\"complete\",\"content\":[]}", true, ""},
     {"a kind to come", "{\"resultType\":\"task\"}", false,
-     "the server gave a result of the kind 'task', which wend does not know"},
+     "the server gave a result of kind 'task', which wend does not know"},
 };
 
 static void test_results(void)
