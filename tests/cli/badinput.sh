@@ -52,7 +52,7 @@ done
 ask "openai:file:$work/line,type=text/event-stream" --base-url "$url"
 ends "a line over 16 MiB" 1 "a line of the answer is over 16 MiB"
 ask "openai:status:302:location=/elsewhere" --base-url "$url"
-ends "a redirect" 1 "not followed; the base URL may be meant to be at /elsewhere"
+ends "a redirect" 1 "redirects are not followed; the base URL may have to be /elsewhere"
 lacks "a redirect: nobody is asked there" "$work/requests" "POST /elsewhere"
 
 # ---- Pieces that are odd -----------------------------------------------------------

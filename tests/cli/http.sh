@@ -198,7 +198,7 @@ ask "openai:status:429:retry-after=7500" --base-url "$url" --fallback "$spare"
 is "a wish of hours: the fallback answers" $status 0
 ask openai:x --base-url "$base/=status:404"
 has "not found: what was asked, and how a base URL ends" "$out" \
-    "asked at $base/=status:404/chat/completions, and a base URL should end with /v1"
+    "the URL was $base/=status:404/chat/completions, and a base URL should end with /v1"
 printf 'data: {"choices":[{"delta":{"content":"Hi"}}]}\n\ndata: {"choi' \
     >"$work/line.sse"
 ask "openai:file:$work/line.sse" --base-url "$url"

@@ -178,7 +178,7 @@ ask openai:x --base-url "$url" --playback "$work/cut" --timeout 60s
 is "cut off after the end mark: nothing is missing" $status 0
 echo "hello" >"$work/cut/0002.response"
 ask openai:x --base-url "$url" --playback "$work/cut"
-has "no recording: said" "$out" "0002.response is no recording"
+has "no recording: said" "$out" "0002.response is not a recording"
 ask openai:x --playback "$work/nowhere"
 is "no directory: exit status" $status 2
 has "no directory: said" "$err" "there is no recording in $work/nowhere"

@@ -26,7 +26,7 @@ static const char *const key_words[] = {
 static const char *const key_json[] = {
     [KEY_NO] = "false", [KEY_YES] = "true", [KEY_NONE] = "null"};
 
-static enum key key_of(const struct provider *p)
+static enum key key_of(const struct codec *p)
 {
     const char *value = p->key_env ? getenv(p->key_env) : NULL;
 
@@ -39,14 +39,12 @@ static enum key key_of(const struct provider *p)
 static enum key key_for(wend_str name)
 {
     const char *colon = memchr(name.ptr, ':', name.len);
-    struct provider p;
+    const struct codec *p;
 
     if (colon)
         name.len = (size_t)(colon - name.ptr);
-    for (size_t i = 0; provider_at(i, &p); i++)
-        if (str_is(name, p.name))
-            return key_of(&p);
-    return KEY_NONE;
+    p = codec_find(name);
+    return p ? key_of(p) : KEY_NONE;
 }
 
 /* ---- For programs -------------------------------------------------------- */
@@ -82,7 +80,7 @@ static void put_json(struct buf *b, const struct model *m)
     buf_cstr(b, "}\n");
 }
 
-static void put_provider_json(struct buf *b, const struct provider *p)
+static void put_provider_json(struct buf *b, const struct codec *p)
 {
     json_open(b, NULL, '{');
     json_add_str(b, "provider", str_of(p->name));
@@ -132,7 +130,7 @@ static void put_line(struct buf *b, const struct model *m)
     buf_fmt(b, "  %s\n", key_words[key_for(m->name)]);
 }
 
-static void put_provider(struct buf *b, const struct provider *p)
+static void put_provider(struct buf *b, const struct codec *p)
 {
     enum key key = key_of(p);
 
@@ -168,7 +166,7 @@ static void put_all(struct cli *cli, struct buf *b, const struct models *all,
                     wend_str path)
 {
     bool json = cli->set.json;
-    struct provider p;
+    const struct codec *p;
 
     if (!json && all && all->count)
         put_head(b);
@@ -176,8 +174,8 @@ static void put_all(struct cli *cli, struct buf *b, const struct models *all,
         (json ? put_json : put_line)(b, &all->list[i]);
     if (!json && all && all->count)
         buf_char(b, '\n');
-    for (size_t i = 0; provider_at(i, &p); i++)
-        (json ? put_provider_json : put_provider)(b, &p);
+    for (size_t i = 0; (p = codec_at(i)); i++)
+        (json ? put_provider_json : put_provider)(b, p);
     if (json || (all && all->count))
         return;
     buf_cstr(b, "\n"

@@ -390,11 +390,12 @@ static wend_status prepare(struct exchange *t, const struct fetch_request *q,
     }
     if (t->parties.proxy.bad) {
         t->doom = FETCH_PROXY;
-        utf8_fmt(t->message, sizeof t->message,
-                 "%.300s: %s is no URL of a proxy; write http://HOST:PORT, or "
-                 "unset it",
-                 t->host,
-                 t->parties.proxy.from ? t->parties.proxy.from : "the proxy");
+        utf8_fmt(
+            t->message, sizeof t->message,
+            "%.300s: %s is not the URL of a proxy; write http://HOST:PORT, or "
+            "unset it",
+            t->host,
+            t->parties.proxy.from ? t->parties.proxy.from : "the proxy");
     }
     return WEND_OK;
 }

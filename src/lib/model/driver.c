@@ -1,22 +1,26 @@
 /*
- * driver.c - which driver serves a model's name.
+ * driver.c - which driver serves a model's name, and what a file says about
+ * the model.
  */
 #include "lib/run/run.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "host/file.h"
+#include "wire/file/models.h"
 #include "wire/model/model.h"
 
 static wend_status fail_unknown(const char *model, const struct mem *m,
                                 wend_error *err)
 {
     struct buf names = {.mem = m};
-    struct provider p;
+    const struct codec *c;
     wend_status s;
 
-    for (size_t i = 0; provider_at(i, &p); i++)
-        buf_fmt(&names, "%s%s", i ? ", " : "", p.name);
+    for (size_t i = 0; (c = codec_at(i)); i++)
+        buf_fmt(&names, "%s%s", i ? ", " : "", c->name);
     s = names.failed ? fail_nomem(err)
                      : fail(err, WEND_E_INVAL,
                             "model '%.200s' has no driver; write "
@@ -48,4 +52,77 @@ wend_status driver_open(const char *model, struct driver_options o,
     if (codec && o.spec.len)
         return http_driver_open(codec, &o, m, out, err);
     return fail_unknown(model, m, err);
+}
+
+/* ---- Facts --------------------------------------------------------------- */
+
+static wend_status read_entry(const char *path, wend_str text, wend_str model,
+                              const struct mem *m, struct model *out,
+                              wend_error *err)
+{
+    struct arena a = {.mem = m};
+    const struct model *found = NULL;
+    struct models *all = NULL;
+    wend_error why = {0};
+    wend_status s = models_parse(text, &a, &all, &why);
+
+    if (s != WEND_OK)
+        fail_in(err, path, &why);
+    else
+        found = models_find(all, model);
+    if (found)
+        *out = *found;
+    out->name = STR_NONE; /* it was the arena's */
+    arena_free(&a);
+    return s;
+}
+
+/* A limit that cannot be checked would be exceeded unseen. */
+static wend_status check_budget(const wend_agent_options *o, const char *model,
+                                const struct model *facts, wend_error *err)
+{
+    if (!o->limits.cost_nano || str_starts(str_of(model), "script:"))
+        return WEND_OK;
+    if (!facts->price.known)
+        return fail(err, WEND_E_INVAL,
+                    "a limit of cost cannot be kept: no price is known for "
+                    "'%.200s'; see wend-models(5)",
+                    model);
+    if (facts->price.output && !facts->output)
+        return fail(err, WEND_E_INVAL,
+                    "a limit of cost cannot be kept: the longest answer of "
+                    "'%.200s' is not known; give its 'output', see "
+                    "wend-models(5)",
+                    model);
+    return WEND_OK;
+}
+
+wend_status model_facts(const wend_agent_options *o, const char *model,
+                        const struct mem *m, struct model *out, wend_error *err)
+{
+    const char *named = o->models_file ? o->models_file : getenv("WEND_MODELS");
+    struct buf path = {.mem = m}, text = {.mem = m};
+    wend_error why = {0};
+    wend_status s = WEND_OK;
+
+    *out = (struct model){.price.cache_write = -1};
+    if (models_path(&path, named, getenv("XDG_CONFIG_HOME"), getenv("HOME"))) {
+        s = file_read(path.ptr, MODELS_BYTES_MAX, &text, &why);
+        if (s == WEND_E_NOTFOUND && !(named && *named))
+            s = WEND_OK; /* none is needed */
+        else if (s != WEND_OK && err)
+            *err = why;
+        else if (s == WEND_OK)
+            s = read_entry(path.ptr, buf_view(&text), str_of(model), m, out,
+                           err);
+    }
+    if (path.failed)
+        s = fail_nomem(err);
+    buf_free(&path);
+    buf_free(&text);
+    if (o->output_tokens)
+        out->output = o->output_tokens;
+    if (o->context_tokens && (!out->window || out->window > o->context_tokens))
+        out->window = o->context_tokens;
+    return s == WEND_OK ? check_budget(o, model, out, err) : s;
 }

@@ -20,7 +20,7 @@ struct http_driver {
     const char *query; /* of the base URL; NULL: none */
     const char *headers[HTTP_HEADERS_MAX + 1];
     const char *key_line; /* the header with the key; NULL: there is none */
-    struct tape *tape;    /* NULL: the network alone */
+    struct tape tape;
     int64_t output_tokens, whole_ms;
     bool http2, insecure_http;
 };

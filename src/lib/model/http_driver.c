@@ -15,7 +15,6 @@
 #include "base/redact.h"
 #include "base/utf8.h"
 #include "wire/model/failure.h"
-#include "wire/model/name.h"
 
 enum {
     STALL_MS = 1,     /* look again when the log's writer is behind */
@@ -27,8 +26,6 @@ enum {
     URL,
     REQUEST,
     COLLECTED, /* a body that does not stream */
-    FINISH,
-    FAIL_CODE,
     FAIL_MESSAGE,
     BUFS,
 };
@@ -57,6 +54,8 @@ struct http_session {
     size_t body_bytes;
     bool looked; /* at the first byte of the body */
     wend_ev_usage usage;
+    wend_str finish; /* static, or the decoder's; absent: not said */
+    wend_str fail_code;
     bool has_failed;
     struct redact text, thinking, args;
     struct timer_node stall; /* while paused, or after the end mark */
@@ -135,8 +134,7 @@ static void on_finish(void *ctx, wend_str reason)
 {
     struct http_session *s = ctx;
 
-    buf_clear(&s->bufs[FINISH]);
-    buf_str(&s->bufs[FINISH], reason);
+    s->finish = reason;
 }
 
 static void on_fail(void *ctx, wend_str code, wend_str message)
@@ -146,9 +144,8 @@ static void on_fail(void *ctx, wend_str code, wend_str message)
     if (s->has_failed)
         return; /* the first reason is the reason */
     s->has_failed = true;
-    buf_clear(&s->bufs[FAIL_CODE]);
+    s->fail_code = code;
     buf_clear(&s->bufs[FAIL_MESSAGE]);
-    buf_str(&s->bufs[FAIL_CODE], code);
     buf_str(&s->bufs[FAIL_MESSAGE], message);
 }
 
@@ -160,7 +157,7 @@ static void on_restart(void *ctx)
     if (!shell_restart(s->run, s->ask))
         on_fail(s, STR("service"),
                 STR("the server began another message in the middle"));
-    buf_clear(&s->bufs[FINISH]);
+    s->finish = STR_NONE;
 }
 
 static const struct wire_sink sink_ops = {
@@ -199,19 +196,26 @@ static void stop_transfer(struct http_session *s)
         fetch_stop(transfer);
 }
 
+void http_session_stop(struct session *base)
+{
+    struct http_session *s = (struct http_session *)(void *)base;
+
+    stop_transfer(s);
+    stop_decoding(s);
+}
+
 static void fail_model(struct http_session *s, const struct model_error *e)
 {
     struct model_error told = *e;
 
-    stop_transfer(s);
-    stop_decoding(s);
+    http_session_stop(&s->base);
     told.message = redacted(s, told.message);
     shell_model_fail(s->run, s->ask, &told);
 }
 
 static void fail_said(struct http_session *s)
 {
-    struct model_error e = {.code = buf_view(&s->bufs[FAIL_CODE]),
+    struct model_error e = {.code = s->fail_code,
                             .message = buf_view(&s->bufs[FAIL_MESSAGE])};
 
     fail_model(s, &e);
@@ -245,7 +249,7 @@ static void fail_status(struct http_session *s)
 }
 
 /* Out of memory: the answer is incomplete by our fault, not the server's. */
-static bool ran_short(const struct http_session *s)
+static bool no_memory(const struct http_session *s)
 {
     bool failed = s->decoder.nomem || s->sse.status == WEND_E_NOMEM;
 
@@ -256,8 +260,6 @@ static bool ran_short(const struct http_session *s)
 
 static void finish(struct http_session *s)
 {
-    wend_str reason;
-
     if (s->kind == BODY_FAILURE) {
         fail_status(s);
         return;
@@ -269,24 +271,21 @@ static void finish(struct http_session *s)
         decoder_last(&s->decoder, &s->sse);
     decoder_end(&s->decoder); /* tells the reason, or that there is none */
     s->reading = false;
-    reason = buf_view(&s->bufs[FINISH]);
     if (!s->transfer) {
         stop_decoding(s);
-    } else if (ran_short(s)) {
+    } else if (no_memory(s)) {
         shell_fail(s->run, WEND_E_NOMEM, "out of memory");
     } else if (s->has_failed) {
         fail_said(s);
     } else {
-        stop_transfer(s);
-        stop_decoding(s);
-        shell_done(s->run, s->ask, reason.len ? reason : STR("stop"),
-                   &s->usage);
+        http_session_stop(&s->base);
+        shell_done(s->run, s->ask, str_or(s->finish, "stop"), &s->usage);
     }
 }
 
 /* ---- What the network brings --------------------------------------------- */
 
-/* In memory where it may be blanked. */
+/* In memory that redacted() may write. */
 static wend_str in_words(struct http_session *s, const char *what,
                          const char *hint)
 {
@@ -316,7 +315,7 @@ static void on_head(void *ctx, struct transfer *t, int status)
         s->kind = BODY_FAILURE;
     else if (coding.len && !str_starts_nocase(coding, "identity"))
         refuse(s, "the answer is compressed though plain text was asked for; "
-                  "look at what stands between here and the server");
+                  "check the proxies between here and the server");
     else if (s->driver->codec->framing == SSE_EVENTS &&
              str_starts_nocase(type, "application/json"))
         s->kind = BODY_WHOLE; /* it did not stream though asked to */
@@ -361,7 +360,7 @@ static void wake_in(struct http_session *s, int64_t ms,
         shell_fail(s->run, WEND_E_NOMEM, "out of memory");
 }
 
-/* All is said, but the body does not end. */
+/* The answer is complete, but the body does not end. */
 static void on_linger(struct timer_node *t)
 {
     finish(container_of(t, struct http_session, stall));
@@ -378,7 +377,7 @@ static bool read_stream(struct http_session *s, const char *p, size_t len)
         stop_decoding(s);
     else if (st == WEND_E_LIMIT)
         refuse(s, "a line of the answer is over 16 MiB");
-    else if (ran_short(s))
+    else if (no_memory(s))
         shell_fail(s->run, WEND_E_NOMEM, "out of memory");
     else if (s->has_failed)
         fail_said(s);
@@ -457,7 +456,7 @@ static void reset(struct http_session *s, int64_t ask)
     s->usage = (wend_ev_usage){.cost_nano = -1};
     buf_clear(&s->bufs[URL]);
     buf_clear(&s->bufs[COLLECTED]);
-    buf_clear(&s->bufs[FINISH]);
+    s->finish = STR_NONE;
 }
 
 static bool is_in(const struct msg *history, const struct msg *m)
@@ -488,15 +487,6 @@ static void encode(struct http_session *s, struct wire_ask *q)
         s->sent_end = 0;
 }
 
-/* The query of the base URL; the path may have one, too. */
-static void put_query(struct buf *url, const char *query)
-{
-    wend_str so_far = buf_view(url);
-
-    buf_char(url, memchr(so_far.ptr, '?', so_far.len) ? '&' : '?');
-    buf_cstr(url, query);
-}
-
 static wend_status begin(struct http_session *s, const struct turn *t,
                          wend_error *err)
 {
@@ -519,8 +509,9 @@ static wend_status begin(struct http_session *s, const struct turn *t,
 
     buf_cstr(&s->bufs[URL], d->base_url);
     codec_path(d->codec, d->model, &s->bufs[URL]);
-    if (d->query)
-        put_query(&s->bufs[URL], d->query);
+    if (d->query) /* of the base URL; the path may have one, too */
+        buf_fmt(&s->bufs[URL], "%c%s", strchr(d->codec->path, '?') ? '&' : '?',
+                d->query);
     encode(s, &q);
     if (s->bufs[URL].failed || s->bufs[REQUEST].failed ||
         !decoder_init(&s->decoder, d->codec, &s->run->rt->mem, &s->sink))
@@ -529,7 +520,7 @@ static wend_status begin(struct http_session *s, const struct turn *t,
     s->decoding = true;
     request.url = s->bufs[URL].ptr;
     request.body = buf_view(&s->bufs[REQUEST]);
-    return tape_start(d->tape, s->run->rt, &request, &fetch_ops, s,
+    return tape_start(&d->tape, s->run->rt, &request, &fetch_ops, s,
                       &s->transfer, err);
 }
 
@@ -539,8 +530,7 @@ void http_session_ask(struct session *base, const struct turn *t, int64_t ask)
     wend_error err = {0};
     wend_status st;
 
-    stop_transfer(s);
-    stop_decoding(s);
+    http_session_stop(base);
     reset(s, ask);
     st = begin(s, t, &err);
     if (st == WEND_E_NOMEM) {
@@ -551,14 +541,6 @@ void http_session_ask(struct session *base, const struct turn *t, int64_t ask)
         on_fail(s, STR("network"), str_of(err.message));
         fail_said(s);
     }
-}
-
-void http_session_stop(struct session *base)
-{
-    struct http_session *s = (struct http_session *)(void *)base;
-
-    stop_transfer(s);
-    stop_decoding(s);
 }
 
 void http_session_close(struct session *base)

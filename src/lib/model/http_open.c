@@ -12,7 +12,6 @@
 #include "base/ascii.h"
 #include "base/fail.h"
 #include "host/file.h"
-#include "lib/model/tape.h"
 
 enum { SOCKET_PATH_MAX = 108 }; /* of struct sockaddr_un */
 
@@ -24,7 +23,6 @@ static void driver_free(struct driver *base)
     /* The key leaves memory with the driver. */
     if (d->base.key.ptr)
         memset((char *)(uintptr_t)d->base.key.ptr, 0, d->base.key.len);
-    tape_free(d->tape);
     arena_free(&d->arena);
     mem_free(&m, d);
 }
@@ -202,21 +200,6 @@ static wend_status make_headers(struct http_driver *d, wend_error *err)
     return d->arena.failed ? fail_nomem(err) : WEND_OK;
 }
 
-static wend_status open_tape(struct http_driver *d,
-                             const struct driver_options *o, wend_error *err)
-{
-    wend_status s = WEND_OK;
-
-    if (o->record_dir)
-        s = tape_open_record(o->record_dir, &d->mem, &d->tape, err);
-    else if (o->playback_dir)
-        s = tape_open_play(o->playback_dir, o->tape_may_be_empty, &d->mem,
-                           &d->tape, err);
-    if (d->tape)
-        d->tape->key = d->base.key;
-    return s;
-}
-
 wend_status http_driver_open(const struct codec *codec,
                              const struct driver_options *o,
                              const struct mem *m, struct driver **out,
@@ -238,15 +221,15 @@ wend_status http_driver_open(const struct codec *codec,
     d->whole_ms = o->whole_ms;
     d->http2 = o->http2;
     d->insecure_http = o->insecure_http;
-    d->ca_file =
-        o->ca_file ? arena_str(&d->arena, str_of(o->ca_file)).ptr : NULL;
+    d->ca_file = arena_str(&d->arena, str_of(o->ca_file)).ptr;
     s = find_key(d, o, err);
     if (s == WEND_OK)
         s = find_url(d, o, err);
     if (s == WEND_OK)
         s = make_headers(d, err);
     if (s == WEND_OK)
-        s = open_tape(d, o, err);
+        s = tape_open(&d->tape, o, &d->arena, err);
+    d->tape.key = d->base.key;
     if (s != WEND_OK) {
         driver_free(&d->base);
         return s;

@@ -11,6 +11,7 @@ struct codec;
 struct model;
 struct driver;
 struct wend_run;
+struct veil;
 
 /* A driver's state for one run; the first member of its own struct. */
 struct session {
@@ -43,7 +44,7 @@ struct driver {
     int64_t output_tokens; /* that a request allows an answer; 0: not said */
 };
 
-/* model_facts.c: what the file of models says about this one, nothing if
+/* What the file of models says about this one, nothing if
  * there is none; `output` is the agent's own if it has one. Refuses a limit
  * of cost that cannot be kept. */
 wend_status model_facts(const wend_agent_options *o, const char *model,
@@ -73,5 +74,48 @@ wend_status http_driver_open(const struct codec *codec,
                              const struct driver_options *o,
                              const struct mem *m, struct driver **out,
                              wend_error *err);
+
+/* ---- tagged.c: the tag protocol, for models that write plans --------------
+ */
+
+/* The turn that the model is asked with: the run's, or for a model that calls
+ * no tools a copy without them, with its plans as the tags that it wrote. NULL:
+ * out of memory. */
+const struct turn *tagged_turn(struct wend_run *r);
+/* A piece of its text: thoughts, actions and answers are told apart. */
+void tagged_text(struct wend_run *r, int64_t ask, wend_str piece);
+/* No more text comes; gives how the message ended. */
+wend_str tagged_end(struct wend_run *r, int64_t ask, wend_str finish);
+void tagged_again(struct wend_run *r); /* the message begins anew */
+void tagged_free(struct wend_run *r);
+
+/* ---- recall.c: the answers of a log, for a driver that counts them --------
+ */
+
+/* Model calls that began, oldest first. Zero-initialise with `run` set. */
+struct recall {
+    struct wend_run *run;
+    struct recalled *first;
+};
+
+/* Around turn_apply of the same event; false: out of memory. */
+void recall_before(struct recall *q, const wend_event *ev);
+bool recall_after(struct recall *q, const wend_event *ev);
+/* Open calls are lost: they will be made again. */
+void recall_lost(struct recall *q);
+void recall_free(struct recall *q);
+
+/* ---- veil.c: secrets of an agent in what its model says -------------------
+ */
+
+enum veil_what { VEIL_TEXT, VEIL_THINKING, VEIL_ARGS, VEILS };
+
+/* The piece with every secret of the run's agent, and of the agents above it,
+ * blanked: itself, or a copy in `room`. `call` counts for VEIL_ARGS. *v is
+ * made in the arena when it is needed; without memory nothing is let
+ * through, and the run fails. */
+wend_str veil_piece(struct wend_run *r, struct veil **v, struct arena *a,
+                    int64_t ask, enum veil_what what, int call, wend_str piece,
+                    struct buf *room);
 
 #endif

@@ -41,28 +41,6 @@ struct pool_session {
 
 /* ---- What is known about a model ----------------------------------------- */
 
-static void on_wake(struct timer_node *t);
-
-static struct health *health_of(wend_runtime *rt, wend_str key)
-{
-    struct health *h = rt->health;
-
-    while (h && !str_is(key, h->key))
-        h = h->next;
-    if (h)
-        return h;
-    h = mem_zalloc(&rt->mem, sizeof *h + key.len + 1);
-    if (!h)
-        return NULL;
-    memcpy(h->key, key.ptr, key.len);
-    h->rt = rt;
-    h->tail = &h->first;
-    h->wake.fire = on_wake;
-    h->next = rt->health;
-    rt->health = h;
-    return h;
-}
-
 void pool_forget(wend_runtime *rt)
 {
     struct health *h;
@@ -161,8 +139,28 @@ static void on_wake(struct timer_node *t)
     }
 }
 
-/* The place is free again. */
-static void let_go(struct pool_session *s)
+static struct health *health_of(wend_runtime *rt, wend_str key)
+{
+    struct health *h = rt->health;
+
+    while (h && !str_is(key, h->key))
+        h = h->next;
+    if (h)
+        return h;
+    h = mem_zalloc(&rt->mem, sizeof *h + key.len + 1);
+    if (!h)
+        return NULL;
+    memcpy(h->key, key.ptr, key.len);
+    h->rt = rt;
+    h->tail = &h->first;
+    h->wake.fire = on_wake;
+    h->next = rt->health;
+    rt->health = h;
+    return h;
+}
+
+/* Frees the place. */
+static void free_place(struct pool_session *s)
 {
     struct health *h = s->held;
 
@@ -198,7 +196,7 @@ static void pool_ask(struct session *base, const struct turn *t, int64_t ask)
     struct pool_session *s = (struct pool_session *)(void *)base;
     struct health *h = health_of(s->run->rt, s->pool->models[t->model_at].key);
 
-    let_go(s);
+    free_place(s);
     s->ask = ask;
     s->turn = t;
     s->at = t->model_at;
@@ -219,7 +217,7 @@ static void pool_ended(struct session *base, wend_str code)
     if (!s->held)
         return;
     learn(s->held, code, s->tries);
-    let_go(s);
+    free_place(s);
 }
 
 static int64_t pool_recall(struct session *base, const struct turn *t)
@@ -247,7 +245,7 @@ static void pool_stop(struct session *base)
     struct pool_session *s = (struct pool_session *)(void *)base;
     struct session *session = s->sessions[s->at];
 
-    let_go(s);
+    free_place(s);
     if (session)
         session->ops->stop(session);
 }

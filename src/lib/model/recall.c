@@ -6,7 +6,6 @@
  * takes its entry in the order of beginning, and those that were cut off give
  * theirs back for the request that replaces them.
  */
-#include "lib/model/recall.h"
 #include "lib/plan/action.h"
 
 struct recalled {
@@ -25,11 +24,13 @@ static void take(struct recall *q, struct recalled *c)
     c->taken = ops->recall ? ops->recall(q->run->session, &c->turn) : -1;
 }
 
-static void drop_first(struct recall *q)
+static void drop(struct recall *q, struct recalled *c)
 {
-    struct recalled *c = q->first;
+    struct recalled **link = &q->first;
 
-    q->first = c->next;
+    while (*link != c)
+        link = &(*link)->next;
+    *link = c->next;
     mem_free(&q->run->rt->mem, c);
 }
 
@@ -50,35 +51,23 @@ static void ends(struct recall *q, wend_str action)
         c->ended = true;
     while (q->first && q->first->ended) {
         take(q, q->first);
-        drop_first(q);
+        drop(q, q->first);
     }
-}
-
-/* A hook gave the answer: no model was asked. */
-static void never_was(struct recall *q)
-{
-    struct recalled **link = &q->first, *c = find(q, STR_NONE);
-
-    if (!c)
-        return;
-    while (*link != c)
-        link = &(*link)->next;
-    *link = c->next;
-    mem_free(&q->run->rt->mem, c);
 }
 
 void recall_before(struct recall *q, const wend_event *ev)
 {
     const wend_ev_model_end *e = &ev->u.model_end;
+    struct recalled *own = find(q, STR_NONE);
 
     if (ev->type == WEND_MODEL_RETRY)
         ends(q, STR_NONE);
     else if (ev->type == WEND_RUN_RESUME)
         recall_lost(q);
-    else if (ev->type == WEND_MODEL_END && str_is(e->finish, "hook"))
-        never_was(q);
-    else if (ev->type == WEND_MODEL_END)
+    else if (ev->type == WEND_MODEL_END && !str_is(e->finish, "hook"))
         ends(q, e->action);
+    else if (ev->type == WEND_MODEL_END && own)
+        drop(q, own); /* a hook gave the answer: no model was asked */
 }
 
 bool recall_after(struct recall *q, const wend_event *ev)
@@ -122,12 +111,12 @@ void recall_lost(struct recall *q)
         if (!q->first->ended && q->first->taken >= 0)
             r->session->ops->give_back(r->session, &q->first->turn,
                                        q->first->taken);
-        drop_first(q);
+        drop(q, q->first);
     }
 }
 
 void recall_free(struct recall *q)
 {
     while (q->first)
-        drop_first(q);
+        drop(q, q->first);
 }

@@ -103,32 +103,35 @@ static const struct script_entry *choose(struct script_session *s,
 static void enter(struct script_session *s, enum stage stage)
 {
     const struct script_entry *e = s->entry;
-    wend_str none = STR_NONE;
+    wend_str result = last_result(&s->run->turn);
 
     s->stage = stage;
     s->at = 0;
     buf_clear(&s->text);
     if (stage == ST_THINKING)
-        script_fill(&s->text, e->thinking, s->turn, last_result(&s->run->turn),
-                    false);
+        script_fill(&s->text, e->thinking, s->turn, result, false);
     else if (stage == ST_TEXT)
-        script_fill(&s->text, e->text, s->turn, last_result(&s->run->turn),
-                    false);
+        script_fill(&s->text, e->text, s->turn, result, false);
     else if (stage == ST_CALLS && s->call < e->calls_count) {
-        script_fill(&s->text, e->calls[s->call].args, s->turn, none, true);
+        script_fill(&s->text, e->calls[s->call].args, s->turn, STR_NONE, true);
         s->handle = -1;
     }
     if (s->text.failed)
         shell_fail(s->run, WEND_E_NOMEM, "out of memory");
 }
 
-static void fail_now(struct script_session *s)
+static void fail_now(struct script_session *s, const struct model_error *e)
+{
+    s->stage = ST_IDLE;
+    shell_model_fail(s->run, s->ask, e);
+}
+
+static void fail_as_told(struct script_session *s)
 {
     struct model_error e = {.code = s->entry->error.code,
                             .message = s->entry->error.message};
 
-    s->stage = ST_IDLE;
-    shell_model_fail(s->run, s->ask, &e);
+    fail_now(s, &e);
 }
 
 static void finish(struct script_session *s)
@@ -136,7 +139,7 @@ static void finish(struct script_session *s)
     const struct script_entry *e = s->entry;
 
     if (e->error.code.ptr) {
-        fail_now(s);
+        fail_as_told(s);
         return;
     }
     s->stage = ST_IDLE;
@@ -155,10 +158,8 @@ static void open_call(struct script_session *s)
                             .retry_never = true};
 
     s->handle = shell_call(s->run, s->ask, c->id, c->name);
-    if (s->handle >= 0)
-        return;
-    s->stage = ST_IDLE;
-    shell_model_fail(s->run, s->ask, &e);
+    if (s->handle < 0)
+        fail_now(s, &e);
 }
 
 /* Gives out one piece of the current stage. */
@@ -217,7 +218,7 @@ static bool piece_ready(struct script_session *s)
         }
         if (!s->entry->error.code.ptr || s->pieces < s->entry->error.after)
             return true;
-        fail_now(s);
+        fail_as_told(s);
     }
     s->stage = ST_IDLE;
     return false;
@@ -377,19 +378,6 @@ static const struct driver_ops script_ops = {
     .free = driver_free,
 };
 
-static wend_status read_script(struct script_driver *d, wend_str text,
-                               const char *name, wend_error *err)
-{
-    wend_str kept = arena_str(&d->arena, text);
-    wend_error why = {0};
-
-    if (!kept.ptr)
-        return fail_nomem(err);
-    if (script_parse(kept, &d->arena, &d->script, &why) != WEND_OK)
-        return fail_in(err, name, &why);
-    return WEND_OK;
-}
-
 wend_status script_driver_open(const struct driver_options *o,
                                const struct mem *m, struct driver **out,
                                wend_error *err)
@@ -398,6 +386,7 @@ wend_status script_driver_open(const struct driver_options *o,
     wend_str spec = o->spec;
     bool is_inline = spec.len && spec.ptr[0] == '{';
     struct buf text = {.mem = m};
+    wend_error why = {0};
     wend_status s = WEND_OK;
 
     if (!d)
@@ -409,11 +398,14 @@ wend_status script_driver_open(const struct driver_options *o,
         buf_str(&text, spec);
     else
         s = file_read(spec.ptr, SCRIPT_BYTES_MAX, &text, err);
-    if (s == WEND_OK)
-        s = read_script(d, buf_view(&text), is_inline ? "script" : spec.ptr,
-                        err);
-    if (text.failed)
-        s = fail_nomem(err);
+    if (s == WEND_OK) {
+        wend_str kept = buf_keep(&text, &d->arena);
+
+        s = kept.ptr ? script_parse(kept, &d->arena, &d->script, &why)
+                     : fail_nomem(&why);
+        if (s != WEND_OK)
+            s = fail_in(err, is_inline ? "script" : spec.ptr, &why);
+    }
     buf_free(&text);
     if (s != WEND_OK) {
         driver_free(&d->base);

@@ -6,7 +6,6 @@
  * `plan`. A model that calls no tools gets its own messages back as tags, and
  * the results of its plans as messages of the user.
  */
-#include "lib/model/tagged.h"
 #include "lib/run/shell.h"
 
 #include <string.h>

@@ -23,63 +23,23 @@
 #include "lib/run/run.h"
 
 struct tape {
-    struct mem mem;
-    char *dir;
-    wend_str key;   /* lent by the driver; absent: none */
-    int64_t number; /* of the newest request */
+    const char *dir; /* NULL: the network alone */
+    wend_str key;    /* lent by the driver; absent: none */
+    int64_t number;  /* of the newest request */
     bool plays;
 };
 
-/* Refuses a directory that is not empty. */
-wend_status tape_open_record(const char *dir, const struct mem *m,
-                             struct tape **out, wend_error *err);
-/* Refuses one without a first request, unless it may be empty. */
-wend_status tape_open_play(const char *dir, bool may_be_empty,
-                           const struct mem *m, struct tape **out,
-                           wend_error *err);
-void tape_free(struct tape *t);
-
-/* As fetch_start, through the tape if that is not NULL. A tape that plays uses
- * no network; a request that is not the recorded one ends as FETCH_REFUSED. */
+/* As the options say, if they do; copies to the arena. To record, it refuses a
+ * directory that is not empty; to play, one without a first request, unless it
+ * may be empty. */
+wend_status tape_open(struct tape *t, const struct driver_options *o,
+                      struct arena *a, wend_error *err);
+/* As fetch_start, through the tape if there is one. A tape that plays uses no
+ * network; a request that is not the recorded one ends as FETCH_REFUSED. */
 wend_status tape_start(struct tape *t, wend_runtime *rt,
                        const struct fetch_request *q,
                        const struct fetch_events *events, void *ctx,
                        struct transfer **out, wend_error *err);
-wend_status tape_record(struct tape *t, wend_runtime *rt, struct fetch *fetch,
-                        const struct fetch_request *q,
-                        const struct fetch_events *events, void *ctx,
-                        struct transfer **out, wend_error *err);
-wend_status tape_play(struct tape *t, wend_runtime *rt,
-                      const struct fetch_request *q,
-                      const struct fetch_events *events, void *ctx,
-                      struct transfer **out, wend_error *err);
-
-/* ---- An answer under way, from or to a tape ------------------------------ */
-
-/* The first member of a player or a recorder. */
-struct tape_flow {
-    struct transfer transfer;
-    wend_runtime *rt;
-    struct mem mem;
-    const struct fetch_events *events;
-    void *ctx;
-    int64_t start_us;
-    struct buf path; /* of the file that is used */
-    bool in_event;   /* the reader is being told something ... */
-    bool gone;       /* ... and has stopped it meanwhile */
-    void (*free)(struct tape_flow *f); /* what the rest of it holds */
-};
-
-/* Zeroed, of that size; NULL: out of memory. */
-void *tape_flow_new(size_t size, wend_runtime *rt,
-                    const struct fetch_events *events, void *ctx);
-void tape_flow_free(struct tape_flow *f);
-/* After an event. False: the reader stopped it from inside, it is freed. */
-bool tape_flow_lasts(struct tape_flow *f);
-void tape_flow_stop(struct tape_flow *f);
-/* The last event; frees it. */
-void tape_flow_end(struct tape_flow *f, enum fetch_end how,
-                   const char *message);
 
 /* ---- tape_text.c: the text of the files ---------------------------------- */
 

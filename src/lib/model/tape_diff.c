@@ -2,14 +2,14 @@
  * tape_diff.c - where two requests differ first, by byte and by meaning.
  *
  * Pure. Bodies that are JSON are walked side by side to the first value that
- * is not the same; of others the bytes are shown.
+ * is not the same; other bodies are shown as bytes.
  */
+#include "base/ascii.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "lib/model/tape.h"
 
 enum {
-    DEPTH_MAX = JSON_DEPTH_MAX + JSON_DEPTH_AROUND + 1,
     SHOWN_BEFORE = 24, /* bytes of a text before the difference ... */
     SHOWN_MAX = 72,    /* ... and in all */
     NAME_MAX_SHOWN = 64,
@@ -17,13 +17,9 @@ enum {
 
 /* A pair of values, and their place among their siblings. */
 struct pair {
+    const struct pair *up;             /* they are inside of; NULL: the body */
     const struct json *recorded, *now; /* NULL: there is none */
     uint32_t index;
-};
-
-struct diff_walk {
-    struct pair pairs[DEPTH_MAX];
-    int depth; /* pairs in use */
 };
 
 /* ---- Showing ------------------------------------------------------------- */
@@ -58,14 +54,23 @@ static void put_text(struct buf *out, wend_str text, size_t at)
     buf_free(&clean);
 }
 
-static void put_value(struct buf *out, const struct json *j, size_t at)
+static void put_texts(struct buf *out, wend_str recorded, wend_str now)
+{
+    size_t at = common(recorded, now);
+
+    put_text(out, recorded, at);
+    buf_cstr(out, ", now ");
+    put_text(out, now, at);
+}
+
+static void put_value(struct buf *out, const struct json *j)
 {
     struct buf text = {.mem = out->mem};
 
     if (!j) {
         buf_cstr(out, "nothing");
     } else if (j->kind == JSON_STRING) {
-        put_text(out, j->text, at);
+        put_text(out, j->text, 0);
     } else {
         json_put(&text, j);
         buf_add(out, buf_view(&text).ptr, utf8_cut(buf_view(&text), SHOWN_MAX));
@@ -78,13 +83,11 @@ static void put_value(struct buf *out, const struct json *j, size_t at)
 
 static bool is_plain(wend_str name)
 {
-    for (size_t i = 0; i < name.len; i++)
-        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                    "0123456789_",
-                    name.ptr[i]) ||
-            !name.ptr[i])
-            return false;
-    return name.len > 0;
+    size_t n = 0;
+
+    while (n < name.len && is_word(name.ptr[n]))
+        n++;
+    return n && n == name.len;
 }
 
 static void put_name(struct buf *out, wend_str name, bool first)
@@ -103,19 +106,17 @@ static void put_name(struct buf *out, wend_str name, bool first)
 }
 
 /* messages[3].content */
-static void put_path(struct buf *out, const struct diff_walk *w)
+static void put_path(struct buf *out, const struct pair *p)
 {
-    if (w->depth == 1)
-        buf_cstr(out, "the body");
-    for (int i = 1; i < w->depth; i++) {
-        const struct pair *p = &w->pairs[i];
-        const struct json *j = p->recorded ? p->recorded : p->now;
+    const struct json *j = p->recorded ? p->recorded : p->now;
 
-        if (w->pairs[i - 1].recorded->kind == JSON_ARRAY)
-            buf_fmt(out, "[%u]", p->index);
-        else
-            put_name(out, j->key, i == 1);
-    }
+    if (!p->up)
+        return;
+    put_path(out, p->up);
+    if (p->up->recorded->kind == JSON_ARRAY)
+        buf_fmt(out, "[%u]", p->index);
+    else
+        put_name(out, j->key, !p->up->up);
 }
 
 /* ---- Walking ------------------------------------------------------------- */
@@ -129,74 +130,59 @@ static bool same(const struct pair *p)
            str_eq(a->text, b->text);
 }
 
-static void push(struct diff_walk *w, const struct json *a,
-                 const struct json *b, uint32_t index)
-{
-    w->pairs[w->depth++] = (struct pair){a, b, index};
-}
-
-/* Moves to the first pair that differs, child before sibling. False if
- * there is none. */
-static bool find(struct diff_walk *w)
-{
-    while (w->depth) {
-        struct pair p = w->pairs[w->depth - 1];
-
-        if (!same(&p))
-            return true;
-        if (p.recorded->first || p.now->first) {
-            push(w, p.recorded->first, p.now->first, 0);
-            continue;
-        }
-        do {
-            p = w->pairs[--w->depth];
-        } while (w->depth && !p.recorded->next && !p.now->next);
-        if (w->depth)
-            push(w, p.recorded->next, p.now->next, p.index + 1);
-    }
-    return false;
-}
-
-static void put_pair(struct buf *out, const struct pair *p, bool named)
+static void put_pair(struct buf *out, const struct pair *p)
 {
     const struct json *a = p->recorded, *b = p->now;
-    size_t at = 0;
 
-    if (named && a && b && !str_eq(a->key, b->key)) {
+    if (a && b && !str_eq(a->key, b->key)) {
         buf_cstr(out, "recorded the member ");
-        put_text(out, a->key, 0);
-        buf_cstr(out, ", now ");
-        put_text(out, b->key, 0);
+        put_texts(out, a->key, b->key);
         return;
     }
-    if (a && b && a->kind == JSON_STRING && b->kind == JSON_STRING)
-        at = common(a->text, b->text);
     buf_cstr(out, "recorded ");
-    put_value(out, a, at);
+    if (a && b && a->kind == JSON_STRING && b->kind == JSON_STRING) {
+        put_texts(out, a->text, b->text);
+        return;
+    }
+    put_value(out, a);
     buf_cstr(out, ", now ");
-    put_value(out, b, at);
+    put_value(out, b);
+}
+
+/* Tells the first difference, child before sibling; false if there is none.
+ * The parser bounds the depth. */
+static bool diff_values(struct buf *out, const struct pair *p)
+{
+    struct pair c = {.up = p};
+
+    if (!same(p)) {
+        buf_cstr(out, p->up ? "" : "the body");
+        put_path(out, p);
+        buf_cstr(out, ": ");
+        put_pair(out, p);
+        return true;
+    }
+    c.recorded = p->recorded->first;
+    c.now = p->now->first;
+    for (; c.recorded || c.now; c.index++) {
+        if (diff_values(out, &c))
+            return true;
+        c.recorded = c.recorded->next;
+        c.now = c.now->next;
+    }
+    return false;
 }
 
 static void diff_bodies(struct buf *out, wend_str recorded, wend_str now)
 {
     struct arena a = {.mem = out->mem};
-    struct diff_walk w = {.depth = 0};
-    struct json *x = json_parse_own(recorded, &a, NULL);
-    struct json *y = json_parse_own(now, &a, NULL);
-    size_t at = common(recorded, now);
+    struct pair top = {.recorded = json_parse_own(recorded, &a, NULL),
+                       .now = json_parse_own(now, &a, NULL)};
 
-    if (x && y)
-        push(&w, x, y, 0);
-    if (!x || !y) {
-        buf_cstr(out, "the body, which is no JSON: recorded ");
-        put_text(out, recorded, at);
-        buf_cstr(out, ", now ");
-        put_text(out, now, at);
-    } else if (find(&w)) {
-        put_path(out, &w);
-        buf_cstr(out, ": ");
-        put_pair(out, &w.pairs[w.depth - 1], w.depth > 1);
-    } else {
+    if (!top.recorded || !top.now) {
+        buf_cstr(out, "the body, which is not JSON: recorded ");
+        put_texts(out, recorded, now);
+    } else if (!diff_values(out, &top)) {
         buf_cstr(out, "the same values, written in another way");
     }
     out->failed |= a.failed;
@@ -233,16 +219,11 @@ bool tape_diff(struct buf *out, wend_str recorded, wend_str now)
 {
     wend_str then_head = take_head(&recorded), now_head = take_head(&now);
     size_t at = common(then_head, now_head);
-    wend_str a, b;
 
     if (!str_eq(then_head, now_head)) {
-        a = line_at(then_head, at);
-        b = line_at(now_head, at);
         buf_fmt(out, " at byte %zu of its head: %s: recorded ", at + 1,
                 memchr(now_head.ptr, '\n', at) ? "a header" : "the URL");
-        put_text(out, a, common(a, b));
-        buf_cstr(out, ", now ");
-        put_text(out, b, common(a, b));
+        put_texts(out, line_at(then_head, at), line_at(now_head, at));
         return true;
     }
     at = common(recorded, now);

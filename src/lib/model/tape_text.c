@@ -135,27 +135,17 @@ static bool take_line(wend_str *rest, wend_str *line)
     return true;
 }
 
-/* Takes the text before the first space, and the space. */
-static wend_str take_word(wend_str *line)
-{
-    const char *end = line->len ? memchr(line->ptr, ' ', line->len) : NULL;
-    wend_str word = {line->ptr, end ? (size_t)(end - line->ptr) : line->len};
-
-    *line = str_skip(*line, word.len + (end != NULL));
-    return word;
-}
-
 bool tape_take_head(wend_str *rest, int *status, wend_str *headers,
                     enum tape_got *got)
 {
-    wend_str line;
+    wend_str line, word;
     int64_t n;
 
     *got = TAPE_CUT;
     if (!take_line(rest, &line))
         return false;
-    if (!str_is(take_word(&line), "status") || !str_to_i64(line, &n) ||
-        n > STATUS_MAX) {
+    str_take(&line, ' ', &word);
+    if (!str_is(word, "status") || !str_to_i64(line, &n) || n > STATUS_MAX) {
         *got = TAPE_BAD;
         return false;
     }
@@ -179,15 +169,16 @@ enum tape_got tape_take(wend_str *rest, struct tape_item *out)
         return TAPE_BAD;
     if (!take_line(rest, &line))
         return TAPE_CUT;
-    at = str_skip(take_word(&line), 1); /* the '@' */
+    str_take(&line, ' ', &at);
+    at = str_skip(at, 1); /* the '@' */
     if (!str_to_i64(at, &out->at_us) ||
         out->at_us > AT_SECONDS_MAX * INT64_C(1000000))
         return TAPE_BAD;
-    word = take_word(&line);
+    str_take(&line, ' ', &word);
     how = str_index(word, fetch_codes, FETCH_ENDS);
     out->bytes = line;
     out->how = how < 0 ? FETCH_OK : (enum fetch_end)how;
-    if (how >= 0) /* our own want of memory is never recorded */
+    if (how >= 0) /* running out of memory is never recorded */
         return rest->len || how == FETCH_NOMEM ? TAPE_BAD : TAPE_END;
     if (!str_to_i64(word, &len) || line.len)
         return TAPE_BAD;

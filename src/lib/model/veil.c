@@ -1,11 +1,22 @@
 /*
  * veil.c - secrets of an agent in what its model says.
+ *
+ * A model may have put together what was kept from it, or been told by
+ * others. Its answer comes in pieces that are shown and logged at once.
  */
-#include "lib/model/veil.h"
+#include "lib/run/child.h"
 #include "lib/run/shell.h"
 
 #include <assert.h>
 #include <string.h>
+
+/* How much of each secret an answer's texts end in. */
+struct veil {
+    int64_t ask; /* the answer */
+    int call;    /* whose arguments came last */
+    size_t count;
+    struct redact *list; /* VEILS times count */
+};
 
 static const struct wend_run *above(const struct wend_run *r)
 {

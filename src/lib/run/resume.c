@@ -16,7 +16,6 @@
 #include "base/fail.h"
 #include "base/id.h"
 #include "lib/run/call.h"
-#include "lib/model/recall.h"
 #include "lib/plan/plan.h"
 #include "lib/run/child.h"
 

@@ -11,7 +11,6 @@
 #include "base/fail.h"
 #include "base/id.h"
 #include "base/utf8.h"
-#include "lib/model/tagged.h"
 #include "lib/plan/plan.h"
 #include "lib/run/child.h"
 

@@ -11,7 +11,6 @@
  *
  * struct wend_run (`r`) is in run.h.
  */
-#include "lib/model/tagged.h"
 #include "lib/plan/action.h"
 #include "lib/plan/plan.h"
 #include "lib/run/call.h"

@@ -4,8 +4,6 @@
  * Pieces are deltas: shown at once, packed into the log behind. What is
  * complete becomes an input (shell.c).
  */
-#include "lib/model/tagged.h"
-#include "lib/model/veil.h"
 #include "lib/plan/action.h"
 #include "lib/plan/plan.h"
 #include "lib/run/shell.h"

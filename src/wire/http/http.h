@@ -1,5 +1,5 @@
 /*
- * http.h - HTTP as bytes: answers, event streams, when to try again.
+ * http.h - HTTP as bytes: answers and event streams.
  */
 #ifndef WIRE_HTTP_H
 #define WIRE_HTTP_H
@@ -92,13 +92,13 @@ struct sse {
     wend_str lent; /* the event's only data line, still in the chunk */
     bool begun, after_cr, any_data, stopped;
     wend_status status; /* WEND_E_LIMIT, WEND_E_NOMEM stick */
-    /* For who asks again where a stream ended: the newest id, and how long
-     * to wait; -1: not said. */
+    /* To resume a stream that ended early: the newest id, and how long to
+     * wait; -1: not said. */
     struct buf id;
     int64_t retry_ms;
 };
 
-enum { SSE_ID_MAX = 1024 }; /* a longer id is no id */
+enum { SSE_ID_MAX = 1024 }; /* longer ones are ignored */
 
 void sse_init(struct sse *s, const struct mem *m, enum sse_framing framing,
               size_t bytes_max);
@@ -108,13 +108,5 @@ wend_status sse_feed(struct sse *s, const char *p, size_t len, sse_fn fn,
                      void *ctx);
 wend_status sse_end(struct sse *s, sse_fn fn, void *ctx);
 void sse_free(struct sse *s);
-
-/* ---- When a server wants to be asked again ------------------------------- */
-
-/* Milliseconds to wait, from the headers retry-after-ms and Retry-After
- * (seconds, or a date); 0 if neither says something. now_us: to read a date. */
-int64_t retry_after(wend_str ms_text, wend_str text, int64_t now_us);
-/* Appends a time in its two largest units: "2 h 5 min". */
-void retry_after_put(struct buf *out, int64_t ms);
 
 #endif

@@ -22,7 +22,7 @@ static const char not_http[] = "the answer is not HTTP";
 /* A frame begins with its length, and that of a first one with a zero. */
 static const char http2[] = "the answer is HTTP/2, which needs https://";
 const char http1_head_too_long[] =
-    "the headers are too long, over 32 KiB; look at what stands between here "
+    "the headers are too long, over 32 KiB; check the proxies between here "
     "and the server";
 
 static enum http1_event bad(struct http1 *h, const char *why)
@@ -57,11 +57,6 @@ static bool is_text(char c)
     return c == '\t' || ((unsigned char)c >= ' ' && c != 0x7f);
 }
 
-static bool same_word(wend_str s, const char *word)
-{
-    return s.len == strlen(word) && str_starts_nocase(s, word);
-}
-
 /* ---- Headers ------------------------------------------------------------- */
 
 static const char *on_length(struct http1 *h, wend_str value)
@@ -69,34 +64,31 @@ static const char *on_length(struct http1 *h, wend_str value)
     int64_t n;
 
     if (!str_to_i64(value, &n))
-        return "its Content-Length is no number";
+        return "its Content-Length is not a number";
     if (h->has_length && h->left != (uint64_t)n)
-        return "it has two different Content-Length";
+        return "it has two different Content-Length headers";
     h->has_length = true;
     h->left = (uint64_t)n;
     return NULL;
 }
 
-/* Others would be asked for, and we ask for none. */
+/* A request would have to ask for others, and ours ask for none. */
 static const char *on_coding(struct http1 *h, wend_str value)
 {
-    if (h->chunked || !same_word(value, "chunked"))
-        return "its Transfer-Encoding is not known";
+    if (h->chunked || !str_same(value, STR("chunked")))
+        return "its Transfer-Encoding is unknown";
     h->chunked = true;
     return NULL;
 }
 
 static const char *on_connection(struct http1 *h, wend_str value)
 {
-    while (value.len) {
-        const char *comma = memchr(value.ptr, ',', value.len);
-        size_t len = comma ? (size_t)(comma - value.ptr) : value.len;
-        wend_str word = str_trim((wend_str){value.ptr, len}, is_blank);
+    wend_str word;
 
-        h->says_close |= same_word(word, "close");
-        h->says_keep |= same_word(word, "keep-alive");
-        len += comma != NULL;
-        value = (wend_str){value.ptr + len, value.len - len};
+    while (str_take(&value, ',', &word)) {
+        word = str_trim(word, is_blank);
+        h->says_close |= str_same(word, STR("close"));
+        h->says_keep |= str_same(word, STR("keep-alive"));
     }
     return NULL;
 }
@@ -126,7 +118,7 @@ static enum http1_event read_field(struct http1 *h, wend_str line)
         if (!is_text(value.ptr[i]))
             return bad(h, "a control byte in a header");
     for (size_t i = 0; i < sizeof fields / sizeof *fields && !why; i++)
-        if (same_word(name, fields[i].name))
+        if (str_same(name, str_of(fields[i].name)))
             why = fields[i].read(h, str_trim(value, is_blank));
     return why ? bad(h, why) : HTTP1_MORE;
 }
@@ -154,7 +146,7 @@ static enum http1_event interim(struct http1 *h)
     if (h->status == 101)
         return bad(h, "it changes the protocol without a request for that");
     if (h->interim == HTTP1_INTERIM_MAX)
-        return bad(h, "too many answers that are none (1xx)");
+        return bad(h, "too many interim responses (1xx)");
     *h = (struct http1){
         .head = h->head, .no_body = h->no_body, .interim = h->interim + 1};
     buf_clear(h->head);
@@ -236,119 +228,73 @@ static enum http1_event on_head(struct http1 *h, wend_str *in)
 
 /* ---- Chunks -------------------------------------------------------------- */
 
-static enum http1_event on_chunk_size(struct http1 *h, char c)
-{
-    static const char why[] = "a chunk's size is no number";
-    int digit = hex_value(c);
+/* Where a byte between the pieces of the body leads: one that `is` such, or
+ * this byte. Digits of a size are read before. */
+static const struct {
+    enum http1_state at;
+    char byte;
+    bool (*is)(char c);
+    enum http1_state next;
+} steps[] = {
+    {HTTP1_DATA_CR, '\r', NULL, HTTP1_DATA_LF},
+    {HTTP1_DATA_LF, '\n', NULL, HTTP1_CHUNK_SIZE},
+    {HTTP1_CHUNK_SIZE, '\r', NULL, HTTP1_CHUNK_LF},
+    {HTTP1_CHUNK_LF, '\n', NULL, HTTP1_CHUNK_DATA},
+    {HTTP1_CHUNK_SIZE, ';', NULL, HTTP1_CHUNK_EXT},
+    {HTTP1_CHUNK_SIZE, 0, is_blank, HTTP1_CHUNK_SPACE},
+    {HTTP1_CHUNK_SPACE, ';', NULL, HTTP1_CHUNK_EXT},
+    {HTTP1_CHUNK_SPACE, 0, is_blank, HTTP1_CHUNK_SPACE},
+    {HTTP1_CHUNK_EXT, '\r', NULL, HTTP1_CHUNK_LF},
+    {HTTP1_CHUNK_EXT, 0, is_text, HTTP1_CHUNK_EXT},
+    {HTTP1_TRAILER, '\r', NULL, HTTP1_LAST_LF},
+    {HTTP1_TRAILER, '\n', NULL, HTTP1_OVER},
+    {HTTP1_TRAILER, 0, is_token, HTTP1_TRAILER_NAME},
+    {HTTP1_TRAILER_NAME, 0, is_token, HTTP1_TRAILER_NAME},
+    {HTTP1_TRAILER_NAME, ':', NULL, HTTP1_TRAILER_VALUE},
+    {HTTP1_TRAILER_VALUE, '\r', NULL, HTTP1_TRAILER_LF},
+    {HTTP1_TRAILER_VALUE, '\n', NULL, HTTP1_TRAILER},
+    {HTTP1_TRAILER_VALUE, 0, is_text, HTTP1_TRAILER_VALUE},
+    {HTTP1_TRAILER_LF, '\n', NULL, HTTP1_TRAILER},
+    {HTTP1_LAST_LF, '\n', NULL, HTTP1_OVER},
+};
 
-    if (digit >= 0) {
-        if (h->left >> 59) /* as a length, it fits 63 bits */
-            return bad(h, why);
+static const char *const wrong[] = {
+    [HTTP1_CHUNK_SIZE] = "a chunk's size is not a number",
+    [HTTP1_CHUNK_SPACE] = "a chunk's size is not a number",
+    [HTTP1_CHUNK_EXT] = "a control byte behind a chunk's size",
+    [HTTP1_CHUNK_LF] = "a chunk does not end where it should",
+    [HTTP1_DATA_CR] = "a chunk does not end where it should",
+    [HTTP1_DATA_LF] = "a chunk does not end where it should",
+    [HTTP1_TRAILER] = "a trailer is malformed",
+};
+
+static enum http1_event on_byte(struct http1 *h, char c)
+{
+    bool trailer = h->state >= HTTP1_TRAILER;
+    size_t i = 0, count = sizeof steps / sizeof *steps;
+    int digit = h->state == HTTP1_CHUNK_SIZE ? hex_value(c) : -1;
+
+    if (++h->line_len >
+        (trailer ? (size_t)HTTP1_HEAD_MAX : (size_t)HTTP1_CHUNK_LINE_MAX))
+        return bad(h, trailer ? "the trailers are too long"
+                              : "the line of a chunk is too long");
+    if (digit >= 0 && !(h->left >> 59)) { /* as a length, it fits 63 bits */
         h->left = h->left << 4 | (unsigned)digit;
         return HTTP1_MORE;
     }
-    if (h->line_len == 1)
-        return bad(h, why);
-    if (c == '\r')
-        h->state = HTTP1_CHUNK_LF;
-    else if (c == ';')
-        h->state = HTTP1_CHUNK_EXT;
-    else if (is_blank(c))
-        h->state = HTTP1_CHUNK_SPACE;
-    else
-        return bad(h, why);
-    return HTTP1_MORE;
-}
-
-static enum http1_event on_chunk_space(struct http1 *h, char c)
-{
-    if (c == ';')
-        h->state = HTTP1_CHUNK_EXT;
-    else if (!is_blank(c))
-        return bad(h, "a chunk's size is no number");
-    return HTTP1_MORE;
-}
-
-static enum http1_event on_chunk_ext(struct http1 *h, char c)
-{
-    if (c == '\r')
-        h->state = HTTP1_CHUNK_LF;
-    else if (!is_text(c))
-        return bad(h, "a control byte behind a chunk's size");
-    return HTTP1_MORE;
-}
-
-static enum http1_event expect(struct http1 *h, char c, char wanted,
-                               enum http1_state next)
-{
-    if (c != wanted)
-        return bad(h, "a chunk does not end where it should");
-    h->state = next;
-    h->line_len = 0;
-    return HTTP1_MORE;
-}
-
-/* A line of trailers, or the empty one behind them. */
-static enum http1_event on_trailer(struct http1 *h, char c)
-{
-    if (h->state == HTTP1_TRAILER && c == '\r')
-        h->state = HTTP1_LAST_LF;
-    else if (h->state == HTTP1_TRAILER && c == '\n')
-        h->state = HTTP1_OVER;
-    else if (h->state != HTTP1_TRAILER_VALUE && is_token(c))
-        h->state = HTTP1_TRAILER_NAME;
-    else if (h->state == HTTP1_TRAILER_NAME && c == ':')
-        h->state = HTTP1_TRAILER_VALUE;
-    else if (h->state == HTTP1_TRAILER_VALUE && c == '\r')
-        h->state = HTTP1_TRAILER_LF;
-    else if (h->state == HTTP1_TRAILER_VALUE && c == '\n')
+    while (i < count && (steps[i].at != h->state ||
+                         !(steps[i].is ? steps[i].is(c) : steps[i].byte == c)))
+        i++;
+    if (h->state == HTTP1_CHUNK_SIZE && h->line_len == 1)
+        i = count; /* a size has a digit */
+    if (i == count)
+        return bad(h, wrong[trailer ? HTTP1_TRAILER : h->state]);
+    if (h->state >= HTTP1_CHUNK_LF && h->state <= HTTP1_DATA_LF)
+        h->line_len = 0;
+    h->state = steps[i].next;
+    if (h->state == HTTP1_CHUNK_DATA && !h->left)
         h->state = HTTP1_TRAILER;
-    else if (h->state != HTTP1_TRAILER_VALUE || !is_text(c))
-        return bad(h, "a trailer is malformed");
     return HTTP1_MORE;
-}
-
-static enum http1_event trailer_lf(struct http1 *h, char c)
-{
-    if (c != '\n')
-        return bad(h, "a trailer is malformed");
-    h->state = h->state == HTTP1_LAST_LF ? HTTP1_OVER : HTTP1_TRAILER;
-    return HTTP1_MORE;
-}
-
-/* One byte between the pieces of the body. */
-static enum http1_event on_byte(struct http1 *h, char c)
-{
-    size_t max = h->state >= HTTP1_TRAILER ? (size_t)HTTP1_HEAD_MAX
-                                           : (size_t)HTTP1_CHUNK_LINE_MAX;
-
-    if (++h->line_len > max)
-        return bad(h, h->state >= HTTP1_TRAILER
-                          ? "the trailers are too long"
-                          : "the line of a chunk is too long");
-    switch (h->state) {
-    case HTTP1_CHUNK_SIZE: return on_chunk_size(h, c);
-    case HTTP1_CHUNK_SPACE: return on_chunk_space(h, c);
-    case HTTP1_CHUNK_EXT: return on_chunk_ext(h, c);
-    case HTTP1_CHUNK_LF:
-        return expect(h, c, '\n', h->left ? HTTP1_CHUNK_DATA : HTTP1_TRAILER);
-    case HTTP1_DATA_CR: return expect(h, c, '\r', HTTP1_DATA_LF);
-    case HTTP1_DATA_LF: return expect(h, c, '\n', HTTP1_CHUNK_SIZE);
-    case HTTP1_TRAILER:
-    case HTTP1_TRAILER_NAME:
-    case HTTP1_TRAILER_VALUE: return on_trailer(h, c);
-    case HTTP1_TRAILER_LF:
-    case HTTP1_LAST_LF: return trailer_lf(h, c);
-    case HTTP1_STATUS_LINE:
-    case HTTP1_FIELDS:
-    case HTTP1_LENGTH:
-    case HTTP1_CLOSE:
-    case HTTP1_CHUNK_DATA:
-    case HTTP1_OVER:
-    case HTTP1_BROKEN: break;
-    }
-    assert(!"a byte of something else");
-    return HTTP1_BAD;
 }
 
 /* ---- Public -------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 
 #include <assert.h>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 enum {
@@ -22,26 +23,18 @@ struct chunk {
     const char *lf; /* the next one, or end; NULL: not looked for yet */
 };
 
-static void clear(struct buf *b)
-{
-    if (b->cap > KEEP_BYTES)
-        buf_free(b);
-    else
-        buf_clear(b);
-}
-
 static void check(struct sse *s, const struct buf *b)
 {
     if (b->failed)
         s->status = WEND_E_NOMEM;
 }
 
-/* The view, or its copy with what is no UTF-8 replaced. */
+/* The view, or a copy with invalid UTF-8 replaced. */
 static wend_str cleaned(struct sse *s, wend_str data)
 {
     if (utf8_valid_len(data) == data.len)
         return data;
-    clear(&s->clean);
+    buf_reuse(&s->clean, KEEP_BYTES);
     utf8_repair(&s->clean, data);
     check(s, &s->clean);
     return buf_view(&s->clean);
@@ -59,8 +52,8 @@ static void dispatch(struct sse *s, sse_fn fn, void *ctx)
 {
     if (s->any_data)
         give(s, s->lent.ptr ? s->lent : buf_view(&s->data), fn, ctx);
-    clear(&s->data);
-    clear(&s->name);
+    buf_reuse(&s->data, KEEP_BYTES);
+    buf_reuse(&s->name, KEEP_BYTES);
     s->lent = STR_NONE;
     s->any_data = false;
 }
@@ -162,14 +155,6 @@ static void on_field(struct sse *s, wend_str line, bool lent)
 
 /* ---- Lines --------------------------------------------------------------- */
 
-static bool blank(wend_str line)
-{
-    for (size_t i = 0; i < line.len; i++)
-        if (line.ptr[i] != ' ' && line.ptr[i] != '\t')
-            return false;
-    return true;
-}
-
 /* `lent`: the line stays where it is until the chunk ends. */
 static void on_line(struct sse *s, wend_str line, bool lent, sse_fn fn,
                     void *ctx)
@@ -182,7 +167,7 @@ static void on_line(struct sse *s, wend_str line, bool lent, sse_fn fn,
         line = str_skip(line, 3);
     s->begun = true;
     if (s->framing == SSE_LINES) {
-        if (!blank(line))
+        if (str_trim(line, is_blank).len)
             give(s, line, fn, ctx);
     } else if (!line.len) {
         dispatch(s, fn, ctx);
@@ -205,7 +190,7 @@ static void on_rest(struct sse *s, wend_str rest, bool ends, sse_fn fn,
     if (!ends || s->status != WEND_OK)
         return;
     on_line(s, buf_view(&s->line), false, fn, ctx);
-    clear(&s->line);
+    buf_reuse(&s->line, KEEP_BYTES);
 }
 
 /* Where the next line ends, or NULL. Both searches stay linear: the LF is

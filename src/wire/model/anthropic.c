@@ -110,8 +110,8 @@ static void start_tool(struct decoder *d, const struct json *ev,
                        const struct json *content)
 {
     const struct json *input = json_get(content, "input");
-    wend_str id = json_str(json_get(content, "id"));
-    wend_str name = json_str(json_get(content, "name"));
+    wend_str id = json_get_str(content, "id");
+    wend_str name = json_get_str(content, "name");
     struct content_block *b = open_block(d, ev, BLOCK_TOOL);
 
     if (!b)
@@ -129,8 +129,8 @@ static void start_thinking(struct decoder *d, const struct json *ev,
 
     if (!b)
         return;
-    give_thinking(d, b, json_str(json_get(content, "thinking")));
-    wire_keep(d, &b->signature, json_str(json_get(content, "signature")));
+    give_thinking(d, b, json_get_str(content, "thinking"));
+    wire_keep(d, &b->signature, json_get_str(content, "signature"));
 }
 
 static void start_redacted(struct decoder *d, const struct json *ev,
@@ -159,16 +159,7 @@ static void start_text(struct decoder *d, const struct json *ev,
                        const struct json *content)
 {
     (void)ev;
-    wire_text(d, json_str(json_get(content, "text")));
-}
-
-/* web_search_tool_result, mcp_tool_result ... come whole. */
-static bool is_result(wend_str type)
-{
-    wend_str end = STR("_tool_result");
-
-    return type.len > end.len &&
-           !memcmp(type.ptr + type.len - end.len, end.ptr, end.len);
+    wire_text(d, json_get_str(content, "text"));
 }
 
 static void on_block_start(struct decoder *d, const struct json *ev)
@@ -186,7 +177,7 @@ static void on_block_start(struct decoder *d, const struct json *ev)
         {"mcp_tool_use", start_other},
     };
     const struct json *content = json_get(ev, "content_block");
-    wend_str type = json_str(json_get(content, "type"));
+    wend_str type = json_get_str(content, "type");
     struct content_block *b = find_block(d->state, ev);
 
     release(d);
@@ -195,33 +186,32 @@ static void on_block_start(struct decoder *d, const struct json *ev)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (str_is(type, kinds[i].type))
             kinds[i].fn(d, ev, content);
-    if (is_result(type))
+    if (str_ends(type, "_tool_result")) /* of web_search, mcp ...: whole */
         start_other(d, ev, content);
 }
 
 static void on_block_delta(struct decoder *d, const struct json *ev)
 {
     const struct json *delta = json_get(ev, "delta");
-    wend_str type = json_str(json_get(delta, "type"));
+    wend_str type = json_get_str(delta, "type");
     struct content_block *b;
 
     if (str_is(type, "text_delta")) {
-        wire_text(d, json_str(json_get(delta, "text")));
+        wire_text(d, json_get_str(delta, "text"));
         return;
     }
     b = find_block(d->state, ev);
     if (b && b->kind == BLOCK_TOOL && str_is(type, "input_json_delta"))
-        give_args(d, b, json_str(json_get(delta, "partial_json")));
+        give_args(d, b, json_get_str(delta, "partial_json"));
     if (b && b->kind == BLOCK_OTHER && str_is(type, "input_json_delta"))
-        wire_keep(
-            d, &b->signature,
-            wire_join(d, &b->join, json_str(json_get(delta, "partial_json"))));
+        wire_keep(d, &b->signature,
+                  wire_join(d, &b->join, json_get_str(delta, "partial_json")));
     if (b && b->kind != BLOCK_THINKING)
         return;
     if (str_is(type, "thinking_delta"))
-        give_thinking(d, b, json_str(json_get(delta, "thinking")));
+        give_thinking(d, b, json_get_str(delta, "thinking"));
     else if (b && str_is(type, "signature_delta"))
-        wire_keep(d, &b->signature, json_str(json_get(delta, "signature")));
+        wire_keep(d, &b->signature, json_get_str(delta, "signature"));
 }
 
 static void stop_tool(struct decoder *d, struct content_block *b)
@@ -350,7 +340,7 @@ static void on_message_start(struct decoder *d, const struct json *ev)
 {
     struct anthropic_state *s = d->state;
     const struct json *message = json_get(ev, "message");
-    wend_str id = json_str(json_get(message, "id"));
+    wend_str id = json_get_str(message, "id");
 
     if (s->begun && (!wire_begin_again(d) || str_eq(buf_view(&s->id), id)))
         return;
@@ -362,10 +352,12 @@ static void on_message_start(struct decoder *d, const struct json *ev)
 }
 
 static const struct wire_reason reasons[] = {
-    {"end_turn", "stop"},          {"stop_sequence", "stop"},
-    {"pause_turn", "pause"},       {"tool_use", "tool_calls"},
-    {"max_tokens", "length"},      {"model_context_window_exceeded", "length"},
-    {"refusal", "content_filter"}, {NULL, NULL},
+    {"stop", {"end_turn", "stop_sequence"}},
+    {"pause", {"pause_turn"}},
+    {"tool_calls", {"tool_use"}},
+    {"length", {"max_tokens", "model_context_window_exceeded"}},
+    {"content_filter", {"refusal"}},
+    {NULL, {NULL}},
 };
 
 /* The first reason counts. It is told when the stream is over. */
@@ -382,7 +374,7 @@ static void take_reason(struct decoder *d, const char *reason)
 static void on_message_delta(struct decoder *d, const struct json *ev)
 {
     const struct json *delta = json_get(ev, "delta");
-    wend_str word = json_str(json_get(delta, "stop_reason"));
+    wend_str word = json_get_str(delta, "stop_reason");
 
     take_usage(d, json_get(ev, "usage"));
     if (word.len)
@@ -410,10 +402,10 @@ static const struct wire_event events[] = {
 static void anthropic_whole(struct decoder *d, const struct json *body)
 {
     const struct json *content = json_get(body, "content");
-    wend_str word = json_str(json_get(body, "stop_reason"));
+    wend_str word = json_get_str(body, "stop_reason");
 
     if (!content || content->kind != JSON_ARRAY) {
-        wire_fail_fmt(d, "service", "the answer is no message");
+        wire_fail_fmt(d, "service", "the answer is not a message");
         return;
     }
     for (const struct json *c = content->first; c && !d->failed; c = c->next) {

@@ -14,7 +14,6 @@
  * enforce, and as one more system block when it is not; the caller checks
  * the answer either way.
  */
-#include "wire/model/name.h"
 #include "wire/model/parts.h"
 #include "wire/model/request.h"
 

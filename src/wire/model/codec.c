@@ -53,7 +53,7 @@ static void fail_said(struct decoder *d, const struct failure_said *said)
         return;
     failure_said_text(&b, said);
     if (!b.len)
-        buf_cstr(&b, "the server reported an error without a word");
+        buf_cstr(&b, "the server reported an error without a message");
     if (b.failed) {
         wire_fail_nomem(d);
     } else {
@@ -82,10 +82,10 @@ static void fail_parse(struct decoder *d, wend_str data, const wend_error *err)
     if (err->status == WEND_E_NOMEM || head.failed)
         wire_fail_nomem(d);
     else if (d->cut)
-        wire_fail_fmt(d, "network", "the answer broke off");
+        wire_fail_fmt(d, "network", "the answer was cut off");
     else
         wire_fail_fmt(d, "service",
-                      "the server sent no JSON (line %u, byte %u: %s)%s%s",
+                      "the server sent invalid JSON (line %u, byte %u: %s)%s%s",
                       (unsigned)err->line, (unsigned)err->column, err->message,
                       head.len ? ": " : "", buf_view(&head).ptr);
     buf_free(&head);
@@ -106,7 +106,7 @@ static const struct wire_api {
 
 static const struct wire_api *api_of(const struct json *j)
 {
-    wend_str type = json_str(json_get(j, "type"));
+    wend_str type = json_get_str(j, "type");
 
     for (size_t i = 0; i < sizeof apis / sizeof *apis; i++)
         if (apis[i].member ? json_get(j, apis[i].member) != NULL
@@ -143,7 +143,7 @@ static bool says_error(const struct json *j)
     if (error && error->kind != JSON_NULL && error->kind != JSON_FALSE &&
         !(error->kind == JSON_STRING && !error->text.len))
         return true;
-    if (str_is(json_str(json_get(j, "object")), "error"))
+    if (str_is(json_get_str(j, "object"), "error"))
         return true;
     /* The only member, as web frameworks answer. */
     return j->kind == JSON_OBJECT && j->count == 1 && json_get(j, "detail");
@@ -230,14 +230,14 @@ static void on_end_mark(struct decoder *d)
     else if (!d->codec->end_mark)
         fail_api(d, &apis[0]);
     else
-        wire_fail_fmt(d, "network", "the answer has nothing in it");
+        wire_fail_fmt(d, "network", "the answer is empty");
 }
 
 /* Events that are not listed are ignored. */
 static void dispatch(struct decoder *d, wend_str name, const struct json *data)
 {
     const struct wire_event *e = d->codec->events;
-    wend_str type = json_str(json_get(data, "type"));
+    wend_str type = json_get_str(data, "type");
 
     assert(e);
     if (!type.len)
@@ -300,14 +300,6 @@ void decoder_whole(struct decoder *d, wend_str body)
     forget_event(d);
 }
 
-/* Tells what was held of text and thinking. */
-static void tell_rest(struct decoder *d)
-{
-    wire_thinking(d, join_rest(&d->thinking));
-    think_add(&d->think, d->sink, join_rest(&d->text));
-    think_end(&d->think, d->sink);
-}
-
 /* A stop or a pause after calls is a wish to have them made; one inside a call
  * is a failure, and so is an unknown word after an answer with nothing in it.
  */
@@ -324,8 +316,7 @@ static void tell_finish(struct decoder *d)
         d->sealed_count < d->calls_count)
         wire_fail_fmt(d, "service", "the answer ended inside a tool call");
     else if (reason == d->unknown && !d->shown)
-        wire_fail_fmt(d, "service",
-                      "the answer ended with %s and has nothing in it",
+        wire_fail_fmt(d, "service", "the answer ended with %s and is empty",
                       strchr(reason, ':') + 1);
     else
         d->sink->finish(d->sink->ctx, str_of(reason));
@@ -333,7 +324,7 @@ static void tell_finish(struct decoder *d)
 
 static void finish(struct decoder *d)
 {
-    tell_rest(d);
+    wire_text_end(d);
     if (d->codec->end)
         d->codec->end(d);
     if (!d->failed)
@@ -351,7 +342,7 @@ void decoder_end(struct decoder *d)
     else if (d->any)
         wire_fail_fmt(d, "network", "the stream ended before the answer did");
     else
-        wire_fail_fmt(d, "network", "the answer has nothing in it");
+        wire_fail_fmt(d, "network", "the answer is empty");
     if (d->scratch.last)
         forget_event(d);
 }
@@ -379,7 +370,6 @@ const struct codec *codec_find(wend_str name)
 
 void codec_path(const struct codec *c, wend_str model, struct buf *out)
 {
-    static const char digits[] = "0123456789ABCDEF";
     const char *place = strchr(c->path, '%');
 
     if (!place) {
@@ -390,34 +380,26 @@ void codec_path(const struct codec *c, wend_str model, struct buf *out)
     for (size_t i = 0; i < model.len; i++) {
         unsigned char b = (unsigned char)model.ptr[i];
 
-        if (is_letter((char)b) || is_digit((char)b) ||
-            (b && strchr("-._~", b))) {
+        if (is_word((char)b) || (b && strchr("-.~", b)))
             buf_char(out, (char)b);
-        } else {
-            buf_char(out, '%');
-            buf_char(out, digits[b >> 4]);
-            buf_char(out, digits[b & 15]);
-        }
+        else
+            buf_fmt(out, "%%%02X", b);
     }
     buf_cstr(out, place + 2);
 }
 
-bool provider_at(size_t i, struct provider *out)
+const struct codec *codec_at(size_t i)
 {
-    if (i >= CODECS_COUNT)
-        return false;
-    *out = (struct provider){codecs[i]->name, codecs[i]->key_env};
-    return true;
+    return i < CODECS_COUNT ? codecs[i] : NULL;
 }
 
 const char *wire_reason(struct decoder *d, wend_str word)
 {
     const struct wire_reason *r = d->codec->reasons;
 
-    while (r->word && !str_is(word, r->word))
-        r++;
-    if (r->word)
-        return r->meaning;
+    for (; r->words[0]; r++)
+        if (str_index(word, r->words, WIRE_WORDS_MAX) >= 0)
+            return r->meaning;
     utf8_fmt(d->unknown, sizeof d->unknown, "unknown:%.*s",
              (int)utf8_cut(word, WORD_MAX), word.ptr);
     return d->unknown;
@@ -460,38 +442,6 @@ bool wire_id_changes(struct decoder *d, wend_str id)
     buf_clear(&w->id);
     wire_keep(d, &w->id, id);
     return changes;
-}
-
-wend_str wire_join(struct decoder *d, struct join *j, wend_str piece)
-{
-    d->shown |= piece.len > 0;
-    return join_piece(j, &d->cuts, piece, &d->scratch);
-}
-
-static size_t tell(const struct wire_sink *sink,
-                   void (*fn)(void *ctx, wend_str piece), wend_str piece)
-{
-    if (piece.len)
-        fn(sink->ctx, piece);
-    return piece.len;
-}
-
-size_t wire_text(struct decoder *d, wend_str piece)
-{
-    size_t len = tell(d->sink, d->sink->text, wire_join(d, &d->text, piece));
-
-    d->text_len += len;
-    return len;
-}
-
-size_t wire_thinking(struct decoder *d, wend_str piece)
-{
-    return tell(d->sink, d->sink->thinking, wire_join(d, &d->thinking, piece));
-}
-
-void wire_tagged(struct decoder *d, wend_str piece)
-{
-    think_add(&d->think, d->sink, wire_join(d, &d->text, piece));
 }
 
 int wire_call(struct decoder *d, wend_str id, wend_str name)

@@ -10,98 +10,67 @@
 #include "base/code.h"
 #include "base/limits.h"
 #include "base/utf8.h"
-#include "wire/http/http.h"
 
 enum {
     SHAPES_DEPTH_MAX = 4, /* error in error in list; real ones have two */
-    BAD_BYTES_MAX = 8,    /* more than these, and it is no text */
+    BAD_BYTES_MAX = 8,    /* with more than these, it is binary data */
+    WORDS_MAX = 19,       /* for one code */
 };
 
 /* ---- Codes --------------------------------------------------------------- */
 
 /* An empty account counts as auth: waiting does not fill it, so it must
- * never be tried again, whatever its status. */
+ * never be tried again, whatever its status. tool_use_failed: the model wrote
+ * an invalid call. */
 static const struct {
-    const char *word;
     enum model_code code;
-} words[] = {
-    {"insufficient_quota", CODE_AUTH},
-    {"exceeded_current_quota_error", CODE_AUTH},
-    {"billing_error", CODE_AUTH},
-    {"billing_not_active", CODE_AUTH},
-    {"billing_hard_limit_reached", CODE_AUTH},
-    {"insufficient_balance", CODE_AUTH},
-    {"insufficient_credits", CODE_AUTH},
-    {"payment_required", CODE_AUTH},
-    {"account_deactivated", CODE_AUTH},
-    {"authentication_error", CODE_AUTH},
-    {"invalid_authentication_error", CODE_AUTH},
-    {"incorrect_api_key_error", CODE_AUTH},
-    {"invalid_api_key", CODE_AUTH},
-    {"permission_error", CODE_AUTH},
-    {"permission_denied", CODE_AUTH},
-    {"permission_denied_error", CODE_AUTH},
-    {"unauthenticated", CODE_AUTH},
-    {"unauthorized", CODE_AUTH},
-    {"forbidden", CODE_AUTH},
-    {"context_length_exceeded", CODE_OVERFLOW},
-    {"context_window_exceeded", CODE_OVERFLOW},
-    {"model_context_window_exceeded", CODE_OVERFLOW},
-    {"exceed_context_size_error", CODE_OVERFLOW},
-    {"request_too_large", CODE_OVERFLOW},
-    {"string_above_max_length", CODE_OVERFLOW},
-    {"rate_limit_error", CODE_RATE_LIMIT},
-    {"rate_limit_exceeded", CODE_RATE_LIMIT},
-    {"rate_limit_reached_error", CODE_RATE_LIMIT},
-    {"rate_limited", CODE_RATE_LIMIT},
-    {"too_many_requests", CODE_RATE_LIMIT},
-    {"resource_exhausted", CODE_RATE_LIMIT},
-    {"throttling", CODE_RATE_LIMIT},
-    {"throttlingexception", CODE_RATE_LIMIT},
-    {"timeout_error", CODE_TIMEOUT},
-    {"timeout", CODE_TIMEOUT},
-    {"request_timeout", CODE_TIMEOUT},
-    {"deadline_exceeded", CODE_TIMEOUT},
-    {"overloaded_error", CODE_SERVICE},
-    {"overloaded", CODE_SERVICE},
-    {"engine_overloaded_error", CODE_SERVICE},
-    {"api_error", CODE_SERVICE},
-    {"server_error", CODE_SERVICE},
-    {"internal_error", CODE_SERVICE},
-    {"internal_server_error", CODE_SERVICE},
-    {"internalservererror", CODE_SERVICE},
-    {"internal", CODE_SERVICE},
-    {"unavailable", CODE_SERVICE},
-    {"service_unavailable", CODE_SERVICE},
-    {"bad_gateway", CODE_SERVICE},
-    {"tool_use_failed", CODE_SERVICE}, /* the model wrote an invalid call */
-    {"not_found_error", CODE_NOT_FOUND},
-    {"not_found", CODE_NOT_FOUND},
-    {"model_not_found", CODE_NOT_FOUND},
-    {"notfounderror", CODE_NOT_FOUND},
-    {"invalid_request_error", CODE_INVALID},
-    {"invalid_request", CODE_INVALID},
-    {"invalid_argument", CODE_INVALID},
-    {"failed_precondition", CODE_INVALID},
-    {"badrequesterror", CODE_INVALID},
-    {"bad_request", CODE_INVALID},
-    {"validation_error", CODE_INVALID},
-    {"wrong_api_format", CODE_INVALID},
+    const char *words[WORDS_MAX + 1]; /* NULL at the end */
+} codes[] = {
+    {CODE_AUTH,
+     {"insufficient_quota", "exceeded_current_quota_error", "billing_error",
+      "billing_not_active", "billing_hard_limit_reached",
+      "insufficient_balance", "insufficient_credits", "payment_required",
+      "account_deactivated", "authentication_error",
+      "invalid_authentication_error", "incorrect_api_key_error",
+      "invalid_api_key", "permission_error", "permission_denied",
+      "permission_denied_error", "unauthenticated", "unauthorized",
+      "forbidden"}},
+    {CODE_OVERFLOW,
+     {"context_length_exceeded", "context_window_exceeded",
+      "model_context_window_exceeded", "exceed_context_size_error",
+      "request_too_large", "string_above_max_length"}},
+    {CODE_RATE_LIMIT,
+     {"rate_limit_error", "rate_limit_exceeded", "rate_limit_reached_error",
+      "rate_limited", "too_many_requests", "resource_exhausted", "throttling",
+      "throttlingexception"}},
+    {CODE_TIMEOUT,
+     {"timeout_error", "timeout", "request_timeout", "deadline_exceeded"}},
+    {CODE_SERVICE,
+     {"overloaded_error", "overloaded", "engine_overloaded_error", "api_error",
+      "server_error", "internal_error", "internal_server_error",
+      "internalservererror", "internal", "unavailable", "service_unavailable",
+      "bad_gateway", "tool_use_failed"}},
+    {CODE_NOT_FOUND,
+     {"not_found_error", "not_found", "model_not_found", "notfounderror"}},
+    {CODE_INVALID,
+     {"invalid_request_error", "invalid_request", "invalid_argument",
+      "failed_precondition", "badrequesterror", "bad_request",
+      "validation_error", "wrong_api_format"}},
 };
 
 static const struct {
     int from, to;
     enum model_code code;
 } statuses[] = {
-    {401, 401, CODE_AUTH},       {402, 403, CODE_AUTH},
-    {404, 404, CODE_NOT_FOUND},  {407, 407, CODE_PROXY},
-    {408, 408, CODE_TIMEOUT},    {409, 409, CODE_SERVICE},
-    {410, 410, CODE_NOT_FOUND},  {413, 413, CODE_OVERFLOW},
-    {429, 429, CODE_RATE_LIMIT}, {400, 499, CODE_INVALID},
-    {504, 504, CODE_TIMEOUT},    {500, 599, CODE_SERVICE},
+    {401, 403, CODE_AUTH},     {404, 404, CODE_NOT_FOUND},
+    {407, 407, CODE_PROXY},    {408, 408, CODE_TIMEOUT},
+    {409, 409, CODE_SERVICE},  {410, 410, CODE_NOT_FOUND},
+    {413, 413, CODE_OVERFLOW}, {429, 429, CODE_RATE_LIMIT},
+    {400, 499, CODE_INVALID},  {504, 504, CODE_TIMEOUT},
+    {500, 599, CODE_SERVICE},
 };
 
-/* How servers without a word for it say that the request does not fit. */
+/* How servers without a code for it say that the request does not fit. */
 static const char *const overflow_phrases[] = {
     "maximum context length",
     "context window",
@@ -124,10 +93,10 @@ static bool contains(wend_str s, const char *phrase)
 
 static enum model_code word_code(wend_str word)
 {
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (word.len == strlen(words[i].word) &&
-            str_starts_nocase(word, words[i].word))
-            return words[i].code;
+    for (size_t i = 0; word.len && i < sizeof codes / sizeof *codes; i++)
+        for (const char *const *w = codes[i].words; *w; w++)
+            if (str_same(word, str_of(*w)))
+                return codes[i].code;
     return CODE_UNKNOWN;
 }
 
@@ -147,8 +116,8 @@ static bool says_overflow(wend_str message)
     return false;
 }
 
-/* The first word that is known counts, except that "invalid" is said of
- * everything and yields to what the others or the text say. */
+/* The first known word counts, except that "invalid" may mean anything: it
+ * yields to the other words and to the text. */
 static enum model_code said_code(const struct failure_said *said)
 {
     enum model_code code = CODE_UNKNOWN, by_status = status_code(said->status);
@@ -174,7 +143,7 @@ static enum model_code said_code(const struct failure_said *said)
 static wend_str first_str(const struct json *j, const char *const *keys)
 {
     for (; *keys; keys++) {
-        wend_str s = json_str(json_get(j, *keys));
+        wend_str s = json_get_str(j, *keys);
 
         if (s.len)
             return s;
@@ -192,10 +161,10 @@ static int status_of(const struct json *j)
     return n >= 400 && n <= 599 ? (int)n : 0;
 }
 
-/* Servers that pass a request on put what they were told into metadata. */
+/* Gateways put the error of the server behind them into metadata. */
 static wend_str raw_of(const struct json *error)
 {
-    return json_str(json_get(json_get(error, "metadata"), "raw"));
+    return json_get_str(json_get(error, "metadata"), "raw");
 }
 
 static void read_members(const struct json *j, struct failure_said *out)
@@ -323,20 +292,131 @@ void failure_text(struct buf *out, wend_str bytes, size_t max)
     if (head.len > look)
         head.len = utf8_whole(head.ptr, look);
     if (utf8_repair(&clean, head) > BAD_BYTES_MAX)
-        buf_fmt(out, "%zu bytes that are no text", bytes.len);
+        buf_fmt(out, "%zu bytes of binary data", bytes.len);
     else
         put_line(out, buf_view(&clean), max);
     out->failed |= clean.failed;
     buf_free(&clean);
 }
 
-/* ---- All together -------------------------------------------------------- */
+/* ---- When to try again --------------------------------------------------- */
 
-/* The core tries again only what bears one of these names. */
-static bool passes(enum model_code code)
+/* A year of milliseconds: longer waits are typing errors. */
+static const int64_t WISH_MAX = INT64_C(366) * 24 * 3600 * 1000;
+
+/* The index of three letters in a list of triples, or -1. */
+static int three_letters(const char *p, const char *list)
 {
-    return code < CODES_PASSING;
+    for (int i = 0; list[3 * i]; i++)
+        if (!memcmp(p, list + 3 * i, 3))
+            return i;
+    return -1;
 }
+
+/* Days of the years before this one, since 1970-01-01. */
+static int64_t days_before(int64_t year)
+{
+    int64_t y = year - 1;
+
+    return (year - 1970) * 365 + y / 4 - y / 100 + y / 400 -
+           (1969 / 4 - 1969 / 100 + 1969 / 400);
+}
+
+/* An IMF-fixdate of RFC 7231, as in the shape, and nothing else. */
+static bool date_seconds(wend_str s, int64_t *out)
+{
+    const wend_str shape = STR("???, ?? ??? ???? ??:??:?? GMT");
+    enum { DAY, YEAR, HOUR, MINUTE, SECOND, NUMBERS };
+    static const struct {
+        size_t at, digits;
+    } places[NUMBERS] = {{5, 2}, {12, 4}, {17, 2}, {20, 2}, {23, 2}};
+    static const int before[] = {0,   31,  59,  90,  120, 151, 181,
+                                 212, 243, 273, 304, 334, 365};
+    int64_t n[NUMBERS], day, leap;
+    int weekday, month;
+
+    if (s.len != shape.len || !str_glob(shape, s))
+        return false;
+    weekday = three_letters(s.ptr, "ThuFriSatSunMonTueWed");
+    month = three_letters(s.ptr + 8, "JanFebMarAprMayJunJulAugSepOctNovDec");
+    for (int i = 0; i < NUMBERS; i++) {
+        wend_str text = {s.ptr + places[i].at, places[i].digits};
+
+        if (!str_to_i64(text, &n[i]))
+            return false;
+    }
+    if (weekday < 0 || month < 0 || !n[DAY] || n[YEAR] < 1970 || n[HOUR] > 23 ||
+        n[MINUTE] > 59 || n[SECOND] > 60)
+        return false;
+    leap = days_before(n[YEAR] + 1) - days_before(n[YEAR]) - 365;
+    if (n[DAY] > before[month + 1] - before[month] + (month == 1 ? leap : 0))
+        return false;
+    day = days_before(n[YEAR]) + before[month] + (month > 1 ? leap : 0) +
+          n[DAY] - 1;
+    if (day % 7 != weekday) /* 1970-01-01 was a Thursday */
+        return false;
+    *out = ((day * 24 + n[HOUR]) * 60 + n[MINUTE]) * 60 + n[SECOND];
+    return true;
+}
+
+/* A number with an optional fraction, times `scale`. */
+static bool number(wend_str s, int64_t scale, int64_t *out)
+{
+    int64_t n, part = 0, unit = scale;
+    wend_str whole = s;
+    const char *dot = s.len ? memchr(s.ptr, '.', s.len) : NULL;
+
+    if (dot)
+        whole.len = (size_t)(dot - s.ptr);
+    if (!str_to_i64(whole, &n) || n > WISH_MAX)
+        return false;
+    for (const char *p = dot ? dot + 1 : s.ptr + s.len; p < s.ptr + s.len;
+         p++) {
+        if (*p < '0' || *p > '9')
+            return false;
+        part += unit * (*p - '0') / 10;
+        unit /= 10;
+    }
+    *out = n * scale + part;
+    return true;
+}
+
+/* Milliseconds to wait, by the headers retry-after-ms and Retry-After (seconds,
+ * or a date); 0 if neither says something. now_us: to read a date. */
+static int64_t retry_after(wend_str ms_text, wend_str text, int64_t now_us)
+{
+    int64_t ms = 0, at;
+
+    if (!number(ms_text, 1, &ms) && !number(text, 1000, &ms) &&
+        date_seconds(text, &at))
+        ms = at * 1000 - now_us / 1000;
+    return ms > 0 && ms <= WISH_MAX ? ms : 0;
+}
+
+/* A time in its two largest units: "2 h 5 min". */
+static void put_wait(struct buf *out, int64_t ms)
+{
+    static const struct {
+        int64_t seconds;
+        const char *name;
+    } units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+    int64_t left = (ms + 999) / 1000;
+    int shown = 0;
+
+    for (size_t i = 0; i < sizeof units / sizeof *units && shown < 2; i++) {
+        int64_t n = left / units[i].seconds;
+
+        if (!n)
+            continue;
+        buf_cstr(out, shown++ ? " " : "");
+        buf_i64(out, n);
+        buf_char(out, ' ');
+        buf_cstr(out, units[i].name);
+        left -= n * units[i].seconds;
+    }
+}
+
+/* ---- All together -------------------------------------------------------- */
 
 static void decide(int status, enum model_code *code,
                    const struct failure_headers *h, bool *retry)
@@ -348,12 +428,12 @@ static void decide(int status, enum model_code *code,
         *retry = true;
     else if (str_is(str_trim(h->should_retry, is_blank), "false"))
         *retry = false;
-    if (*retry && !passes(*code))
+    if (*retry && *code >= CODES_PASSING) /* those the core never retries */
         *code = CODE_SERVICE;
 }
 
-/* Mostly a path is missing in the base URL, or there once too often. What a
- * query holds may be a secret. */
+/* Mostly a path is missing in the base URL, or repeated. The query may hold a
+ * secret. */
 static void put_place(struct buf *b, const struct failure_headers *h)
 {
     const char *query = h->url.len ? memchr(h->url.ptr, '?', h->url.len) : NULL;
@@ -367,7 +447,7 @@ static void put_place(struct buf *b, const struct failure_headers *h)
         return;
     if (query)
         url.len = (size_t)(query - url.ptr);
-    buf_cstr(b, "; asked at ");
+    buf_cstr(b, "; the URL was ");
     failure_text(b, url, FAILURE_HEAD_MAX);
     buf_cstr(b, path ? ", and a base URL should end with "
                      : ", and a base URL should end with host and port");
@@ -387,11 +467,12 @@ static wend_str message_of(int status, const struct failure_said *said,
     if (b.len == before)
         failure_text(&b, body, FAILURE_HEAD_MAX);
     if (status < 300 && is_markup(body))
-        buf_cstr(&b, " (a page and no answer; is the base URL right?)");
+        buf_cstr(&b,
+                 " (a web page instead of an answer; is the base URL right?)");
     if (status >= 300 && status < 400 && h->location.len) {
         b.len = before;
-        buf_cstr(&b, "redirected, which is not followed; the base URL may be "
-                     "meant to be at ");
+        buf_cstr(&b,
+                 "redirects are not followed; the base URL may have to be ");
         failure_text(&b, h->location, FAILURE_HEAD_MAX);
     }
     if (b.len == before)
@@ -403,7 +484,7 @@ static wend_str message_of(int status, const struct failure_said *said,
                      "http://USER:PASSWORD@HOST:PORT");
     if (wish_ms > RETRY_AFTER_MAX_MS) {
         buf_cstr(&b, "; the server wants no request for ");
-        retry_after_put(&b, wish_ms);
+        put_wait(&b, wish_ms);
     }
     if (h->request_id.len) {
         buf_cstr(&b, " (request ");

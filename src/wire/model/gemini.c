@@ -7,8 +7,6 @@
  * it is told when the stream is over; but an answer that was cut stays so.
  */
 #include "base/utf8.h"
-#include "wire/model/gemini_args.h"
-#include "wire/model/model.h"
 #include "wire/model/parts.h"
 
 /* Bytes of a reason, and of what is said to it, in an error's message. */
@@ -23,12 +21,6 @@ struct gemini_state {
     struct args args;
 };
 
-static void item_str(struct buf *item, const char *key, wend_str value)
-{
-    if (value.len)
-        json_add_str(item, key, value);
-}
-
 /* An id that the server gave belongs to the call as a signature does. */
 static void give_call_item(struct decoder *d, size_t text_len, size_t call,
                            wend_str id, wend_str signature)
@@ -39,8 +31,8 @@ static void give_call_item(struct decoder *d, size_t text_len, size_t call,
         return;
     item = parts_item(d, text_len, call);
     json_add_bool(item, "call", true);
-    item_str(item, "id", id);
-    item_str(item, "signature", signature);
+    parts_add_str(item, "id", id);
+    parts_add_str(item, "signature", signature);
     parts_item_end(d);
 }
 
@@ -92,19 +84,17 @@ static void open_call(struct decoder *d, wend_str id, wend_str name)
 static void whole_call(struct decoder *d, const struct json *call,
                        wend_str signature)
 {
+    static const struct json none = {.kind = JSON_OBJECT};
     const struct json *args = json_get(call, "args");
-    wend_str id = json_str(json_get(call, "id"));
+    wend_str id = json_get_str(call, "id");
     size_t index = d->calls_count;
-    int handle = wire_call(d, id, json_str(json_get(call, "name")));
+    int handle = wire_call(d, id, json_get_str(call, "name"));
 
     if (handle < 0)
         return;
     give_call_item(d, d->text_len, index, id, signature);
     buf_clear(&d->item);
-    if (args && args->kind != JSON_NULL)
-        wire_keep_json(d, &d->item, args);
-    else
-        wire_keep(d, &d->item, STR("{}"));
+    wire_keep_json(d, &d->item, args && args->kind != JSON_NULL ? args : &none);
     give_args(d, handle);
 }
 
@@ -120,8 +110,8 @@ static void take_call(struct decoder *d, const struct json *call,
     struct gemini_state *s = d->state;
     const struct json *pieces = json_get(call, "partialArgs");
     const struct json *args = json_get(call, "args");
-    wend_str name = json_str(json_get(call, "name"));
-    wend_str id = json_str(json_get(call, "id"));
+    wend_str name = json_get_str(call, "name");
+    wend_str id = json_get_str(call, "id");
     bool goes_on = json_is_true(json_get(call, "willContinue"));
     bool again = s->open && id.len && str_eq(id, buf_view(&s->call_id));
 
@@ -181,7 +171,7 @@ static void take_part(struct decoder *d, const struct json *part)
 {
     const struct json *call = json_get(part, "functionCall");
     const struct json *text = json_get(part, "text");
-    wend_str signature = json_str(json_get(part, "thoughtSignature"));
+    wend_str signature = json_get_str(part, "thoughtSignature");
 
     if (call && call->kind == JSON_OBJECT)
         take_call(d, call, signature);
@@ -213,30 +203,23 @@ static void find_usage(struct decoder *d, const struct json *data)
 }
 
 static const struct wire_reason reasons[] = {
-    {"STOP", "stop"},
-    {"MAX_TOKENS", "length"},
-    {"SAFETY", "content_filter"},
-    {"RECITATION", "content_filter"},
-    {"BLOCKLIST", "content_filter"},
-    {"PROHIBITED_CONTENT", "content_filter"},
-    {"SPII", "content_filter"},
-    {"LANGUAGE", "content_filter"},
-    {"IMAGE_SAFETY", "content_filter"},
-    {"IMAGE_PROHIBITED_CONTENT", "content_filter"},
-    {"IMAGE_RECITATION", "content_filter"},
-    {"MALFORMED_FUNCTION_CALL", NULL},
-    {"MALFORMED_RESPONSE", NULL},
-    {"UNEXPECTED_TOOL_CALL", NULL},
-    {"TOO_MANY_TOOL_CALLS", NULL},
-    {"MISSING_THOUGHT_SIGNATURE", NULL},
-    {NULL, NULL},
+    {"stop", {"STOP"}},
+    {"length", {"MAX_TOKENS"}},
+    {"content_filter",
+     {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII",
+      "LANGUAGE", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT",
+      "IMAGE_RECITATION"}},
+    {NULL,
+     {"MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL",
+      "TOO_MANY_TOOL_CALLS", "MISSING_THOUGHT_SIGNATURE"}},
+    {NULL, {NULL}},
 };
 
 static void take_reason(struct decoder *d, const struct json *candidate)
 {
     struct gemini_state *s = d->state;
-    wend_str word = json_str(json_get(candidate, "finishReason"));
-    wend_str message = json_str(json_get(candidate, "finishMessage"));
+    wend_str word = json_get_str(candidate, "finishReason");
+    wend_str message = json_get_str(candidate, "finishMessage");
     const char *reason;
 
     if (!word.len || str_is(word, "FINISH_REASON_UNSPECIFIED"))
@@ -269,7 +252,7 @@ static void take_chunk(struct decoder *d, const struct json *chunk)
         json_items(json_get(json_get(candidate, "content"), "parts"));
 
     d->own |= candidate || blocked;
-    if (wire_id_changes(d, json_str(json_get(chunk, "responseId"))))
+    if (wire_id_changes(d, json_get_str(chunk, "responseId")))
         wire_begin_again(d);
     for (; part && !d->failed; part = part->next)
         take_part(d, part);

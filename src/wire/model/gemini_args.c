@@ -1,11 +1,13 @@
 /*
- * gemini_args.c - a call's arguments out of pieces with a path each.
+ * gemini_args.c - a call's arguments out of pieces with a path each:
+ *
+ *     {"jsonPath":"$.city.name","stringValue":"Bos","willContinue":true}
  *
  * Paths are the plain part of JSONPath: `.name`, `[3]`, `['name']`. Servers
  * have been seen to send a piece for a complete value, or of another kind than
  * its path says. It fits nowhere: a guess would make up arguments.
  */
-#include "wire/model/gemini_args.h"
+#include "wire/model/parts.h"
 
 #include "base/limits.h"
 
@@ -23,13 +25,6 @@ struct arg {
     size_t cap;       /* of a string's text */
     struct join join; /* of a string's pieces */
     struct arg *last;
-};
-
-/* One step of a path. */
-struct args_step {
-    bool index;
-    size_t number;
-    wend_str name;
 };
 
 static struct arg *arg_of(const struct json *value)
@@ -88,95 +83,66 @@ static struct arg *element(struct args *a, struct arg *parent, size_t number)
     return c;
 }
 
-static struct arg *descend(struct args *a, struct arg *at,
-                           const struct args_step *step)
-{
-    enum json_kind kind = step->index ? JSON_ARRAY : JSON_OBJECT;
-
-    if (at->set && at->value.kind != kind) {
-        a->broken = true;
-        return NULL;
-    }
-    at->set = true;
-    at->value.kind = kind;
-    return step->index ? element(a, at, step->number)
-                       : member(a, at, step->name);
-}
-
 /* ---- Paths --------------------------------------------------------------- */
 
-static bool step_number(wend_str *path, struct args_step *out)
+/* [3]: an index; or ['name'] or ["name"], without escapes: no server has been
+ * seen to need them. Takes the text in the brackets off the path. */
+static bool take_brackets(wend_str *path, wend_str *name, int64_t *index)
 {
-    size_t i = 1;
+    bool quoted = path->len > 2 && memchr("'\"", path->ptr[1], 2);
+    size_t from = quoted ? 2 : 1;
+    char last = quoted ? path->ptr[1] : ']';
+    const char *end = memchr(path->ptr + from, last, path->len - from);
 
-    out->index = true;
-    for (; i < path->len && path->ptr[i] >= '0' && path->ptr[i] <= '9'; i++) {
-        out->number = out->number * 10 + (size_t)(path->ptr[i] - '0');
-        if (out->number >= ITEMS_MAX)
-            return false;
-    }
-    if (i == 1 || i == path->len || path->ptr[i] != ']')
+    if (!end)
         return false;
-    *path = str_skip(*path, i + 1);
-    return true;
+    *name = (wend_str){path->ptr + from, (size_t)(end - path->ptr) - from};
+    *path = str_skip(*path, name->len + from + quoted);
+    if (!str_starts(*path, "]"))
+        return false;
+    *path = str_skip(*path, 1);
+    return quoted || (str_to_i64(*name, index) && *index < ITEMS_MAX);
 }
 
-/* ['name'] or ["name"], without escapes: no server has been seen to need
- * them. */
-static bool step_quoted(wend_str *path, struct args_step *out)
+static bool take_name(wend_str *path, wend_str *name)
 {
-    const char *from = path->ptr + 2, *end = path->ptr + path->len;
-    const char *to = memchr(from, path->ptr[1], (size_t)(end - from));
+    size_t len = 1;
 
-    if (!to || to + 1 >= end || to[1] != ']')
-        return false;
-    out->name = (wend_str){from, (size_t)(to - from)};
-    path->ptr = to + 2;
-    path->len = (size_t)(end - path->ptr);
-    return true;
+    while (len < path->len && !memchr(".[", path->ptr[len], 2))
+        len++;
+    *name = (wend_str){path->ptr + 1, len - 1};
+    *path = str_skip(*path, len);
+    return name->len;
 }
 
-static bool step_name(wend_str *path, struct args_step *out)
+/* One step from a value to the next; NULL: it fits nowhere, or there is no
+ * memory. */
+static struct arg *descend(struct args *a, struct arg *at, wend_str *path)
 {
-    size_t i = 1;
+    enum json_kind kind;
+    int64_t index = -1;
+    wend_str name;
 
-    while (i < path->len && path->ptr[i] != '.' && path->ptr[i] != '[')
-        i++;
-    if (i == 1)
-        return false;
-    out->name = (wend_str){path->ptr + 1, i - 1};
-    *path = str_skip(*path, i);
-    return true;
-}
-
-static bool next_step(wend_str *path, struct args_step *out)
-{
-    memset(out, 0, sizeof *out);
-    if (path->ptr[0] == '.')
-        return step_name(path, out);
-    if (path->ptr[0] != '[' || path->len < 3)
-        return false;
-    if (path->ptr[1] == '\'' || path->ptr[1] == '"')
-        return step_quoted(path, out);
-    return step_number(path, out);
+    if (path->ptr[0] == '.'
+            ? !take_name(path, &name)
+            : path->ptr[0] != '[' || !take_brackets(path, &name, &index))
+        return NULL;
+    kind = index >= 0 ? JSON_ARRAY : JSON_OBJECT;
+    if (at->set && at->value.kind != kind)
+        return NULL;
+    at->set = true;
+    at->value.kind = kind;
+    return index >= 0 ? element(a, at, (size_t)index) : member(a, at, name);
 }
 
 static struct arg *place(struct args *a, wend_str path)
 {
-    struct arg *at = a->root;
-    struct args_step step;
+    struct arg *at = str_starts(path, "$") ? a->root : NULL;
 
-    if (!str_starts(path, "$")) {
-        a->broken = true;
-        return NULL;
-    }
-    path = str_skip(path, 1);
-    for (int steps = 0; at && path.len; steps++) {
-        if (steps == PATH_MAX_STEPS || !next_step(&path, &step))
-            at = NULL;
-        else
-            at = descend(a, at, &step);
-    }
+    if (at)
+        path = str_skip(path, 1);
+    for (int steps = 0; at && path.len; steps++)
+        at = steps < PATH_MAX_STEPS ? descend(a, at, &path) : NULL;
     if (!at)
         a->broken = true;
     return at;
@@ -239,7 +205,7 @@ static void take(struct args *a, const struct json *piece)
     const struct json *number = json_get(piece, "numberValue");
     const struct json *boolean = json_get(piece, "boolValue");
     bool goes_on = json_is_true(json_get(piece, "willContinue"));
-    struct arg *at = place(a, json_str(json_get(piece, "jsonPath")));
+    struct arg *at = place(a, json_get_str(piece, "jsonPath"));
 
     if (!at)
         return;

@@ -8,7 +8,6 @@
  * on refuse a call without one, so the calls of a message that another
  * provider made carry the word that Google has documented for this.
  */
-#include "wire/model/name.h"
 #include "wire/model/parts.h"
 #include "wire/model/request.h"
 
@@ -27,10 +26,9 @@ struct gemini_asked {
 
 static wend_str base_name(wend_str model)
 {
-    for (size_t i = model.len; i; i--)
-        if (model.ptr[i - 1] == '/')
-            return (wend_str){model.ptr + i, model.len - i};
-    return model;
+    const char *slash = memrchr(model.ptr, '/', model.len);
+
+    return slash ? str_skip(model, (size_t)(slash + 1 - model.ptr)) : model;
 }
 
 /* 3 for gemini-3-pro; 0 if the name does not say. */
@@ -63,12 +61,6 @@ static void put_text_part(struct buf *b, wend_str text)
     json_close(b, '}');
 }
 
-static void put_nonempty(struct buf *b, const char *key, wend_str s)
-{
-    if (s.len)
-        json_add_str(b, key, s);
-}
-
 /* The names of tools go as they are; one that the model made up may have
  * characters that are refused. */
 static void put_name(const struct request_writer *w, wend_str name)
@@ -86,12 +78,12 @@ static void put_call(const struct request_writer *w, const struct call *c,
 
     json_key(b, NULL);
     buf_cstr(b, "{\"functionCall\":{");
-    put_nonempty(b, "id", id);
+    parts_add_str(b, "id", id);
     put_name(w, c->name);
     json_key(b, "args");
     parts_put_args(b, c);
     json_close(b, '}');
-    put_nonempty(b, "thoughtSignature", signature);
+    parts_add_str(b, "thoughtSignature", signature);
     json_close(b, '}');
 }
 
@@ -99,9 +91,9 @@ static void put_item(struct request_writer *w, const struct part *p,
                      size_t call)
 {
     struct gemini_asked *asked = w->own;
-    wend_str signature = json_str(json_get(p->item, "signature"));
-    wend_str thought = json_str(json_get(p->item, "thought"));
-    wend_str id = json_str(json_get(p->item, "id"));
+    wend_str signature = json_get_str(p->item, "signature");
+    wend_str thought = json_get_str(p->item, "thought");
+    wend_str id = json_get_str(p->item, "id");
 
     if (p->call) {
         if (asked->ids)
@@ -192,7 +184,7 @@ static void put_result(struct request_writer *w, const struct msg *m)
         open_user(w->out);
     json_key(w->out, NULL);
     buf_cstr(w->out, "{\"functionResponse\":{");
-    put_nonempty(w->out, "id", id_given(w->own, m->call));
+    parts_add_str(w->out, "id", id_given(w->own, m->call));
     put_name(w, m->name);
     buf_cstr(w->out, m->failed ? ",\"response\":{\"error\":"
                                : ",\"response\":{\"output\":");
@@ -302,17 +294,12 @@ static void put_head(struct request_writer *w)
     json_open(b, "contents", '[');
 }
 
-static void put_tail(struct request_writer *w)
-{
-    buf_cstr(w->out, "]}");
-}
-
 const struct request_form gemini_form = {
     .head = put_head,
     .said = put_said,
     .assistant = put_model,
     .result = put_result,
-    .tail = put_tail,
+    .tail = request_tail,
     .tool = put_tool,
     .own_size = sizeof(struct gemini_asked),
 };

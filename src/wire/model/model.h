@@ -13,8 +13,6 @@
 
 #include "core/turn/turn.h"
 #include "wire/http/http.h"
-#include "wire/model/join.h"
-#include "wire/model/think.h"
 
 /* A request: the conversation is the turn's. */
 struct wire_ask {
@@ -54,6 +52,18 @@ struct wire_sink {
     void (*restart)(void *ctx);
 };
 
+/* Text that a server may have cut inside a character: one for each stream (the
+ * text, the thinking, the arguments of one call); zero-initialise. */
+struct join {
+    uint16_t high; /* first half of a pair, held for the next piece; 0: none */
+};
+
+/* Where in the text an answer is, if <think> may begin it. */
+struct think {
+    enum think_at { THINK_START, THINK_INSIDE, THINK_AFTER, THINK_TEXT } at;
+    size_t held; /* bytes of a tag that may be one */
+};
+
 /* The id that all events of a message repeat. Some servers give each event an
  * id of its own, or none. */
 struct wire_id {
@@ -88,9 +98,12 @@ struct decoder {
     void *state; /* the codec's, state_size bytes, zeroed */
 };
 
-/* A finish reason in a provider's word; no meaning: the answer is broken. */
+enum { WIRE_WORDS_MAX = 9 };
+
+/* The words of a provider for a finish reason. */
 struct wire_reason {
-    const char *word, *meaning;
+    const char *meaning;                   /* NULL: the answer is broken */
+    const char *words[WIRE_WORDS_MAX + 1]; /* NULL at the end */
 };
 
 /* An event by the `type` in it, or by its name if it has none. */
@@ -106,15 +119,14 @@ struct codec {
     /* `%s` stands for the key; NULL: none is sent. */
     const char *key_header;
     const char *const *headers; /* more of them, NULL at the end; or NULL */
-    const char *key_env;        /* where the key is looked for */
+    const char *key_env;        /* variable with the key; NULL: needs none */
     const char *base_url;       /* default; no slash at the end */
     const char *path;           /* after the base URL; `%s`: the model */
     const struct request_form *request;
-    /* Tokens that a request allows the answer by default; NULL: it does not
-     * say. */
+    /* Default limit of output tokens in a request; NULL: none is sent. */
     int64_t (*output_tokens)(wend_str model, enum effort effort);
     size_t state_size;
-    const struct wire_reason *reasons; /* the last one has no word */
+    const struct wire_reason *reasons; /* the last one has no words */
     /* Tells what was used, if an event says it; NULL: it never does. */
     void (*usage)(struct decoder *d, const struct json *data);
     /* One event of the stream (or one line); NULL: see `events`. */
@@ -135,13 +147,13 @@ struct codec {
     X(ollama)     \
     X(responses)
 
-/* How it is spoken, and its requests: in NAME_ask.c unless they are short. */
-#define X(name)                             \
-    extern const struct codec codec_##name; \
-    extern const struct request_form name##_form;
+#define X(name) extern const struct codec codec_##name;
 CODECS(X)
 #undef X
+/* Requests that are in NAME_ask.c. */
+extern const struct request_form openai_form, anthropic_form, gemini_form;
 const struct codec *codec_find(wend_str name); /* NULL if unknown */
+const struct codec *codec_at(size_t i);        /* NULL after the last */
 /* Appends what follows the base URL. */
 void codec_path(const struct codec *c, wend_str model, struct buf *out);
 /* Appends the request body: canonical JSON, tools sorted by name; the same
@@ -152,7 +164,7 @@ void codec_request(const struct codec *c, const struct wire_ask *q,
 bool decoder_init(struct decoder *d, const struct codec *c, const struct mem *m,
                   const struct wire_sink *sink);
 /* For sse_feed: parses data as JSON (`[DONE]` is an end mark where the codec
- * has one, a payload that is no JSON a failure) and hands it to the codec.
+ * has one, a payload that is not JSON is a failure) and hands it to the codec.
  * False once failed. */
 bool decoder_event(void *decoder, wend_str name, wend_str data);
 /* The bytes are over: an event that is not complete is the last one. If it
@@ -194,14 +206,24 @@ void wire_fail_nomem(struct decoder *d);
 /* Tokens to think with, where an API wants a number: less than the answer may
  * have (0: no limit), and 0 if that leaves too few or none were wanted. */
 int64_t wire_think_tokens(enum effort effort, int64_t max_tokens);
-/* A piece as it is to be told; see join.h. */
+/* A piece as it is to be told: empty if all of it is held. `cuts` is from the
+ * event that the piece is a part of. A changed piece is in the arena; empty if
+ * that failed. */
+wend_str join_piece(struct join *j, const struct json_cuts *cuts,
+                    wend_str piece, struct arena *a);
+/* At the end of the stream: U+FFFD for a half that is still held, else
+ * empty. */
+wend_str join_rest(struct join *j);
+/* The same for a piece of the event that is being read. */
 wend_str wire_join(struct decoder *d, struct join *j, wend_str piece);
 /* Tell the sink of a piece, joined and if it is not empty; return how many
  * bytes were told. */
 size_t wire_text(struct decoder *d, wend_str piece);
 size_t wire_thinking(struct decoder *d, wend_str piece);
-/* The same for text that may begin with <think>. */
+/* The same for text that may begin with <think>. Once a server has told of
+ * thinking in a place of its own, set think.at to THINK_TEXT. */
 void wire_tagged(struct decoder *d, wend_str piece);
+void wire_text_end(struct decoder *d); /* tells what was held */
 /* The meaning of a finish reason in the table of the codec; NULL: the answer
  * is broken. A word that the table lacks is "unknown:WORD". */
 const char *wire_reason(struct decoder *d, wend_str word);
@@ -224,14 +246,18 @@ void wire_keep_json(struct decoder *d, struct buf *b, const struct json *j);
 /* A count: 0 if absent, no integer or negative; j may be NULL. */
 int64_t wire_i64(const struct json *j, const char *key);
 
-/* ---- The providers ------------------------------------------------------- */
+/* ---- Names of tools ------------------------------------------------------ */
 
-struct provider {
-    const char *name;    /* openai ... */
-    const char *key_env; /* variable with its key; NULL: needs none */
-};
+/* Ours may have a dot (`server.tool`), most providers allow none: it becomes
+ * two underscores, and what a model says is looked up the same way. */
 
-bool provider_at(size_t i, struct provider *out); /* false after the last */
+/* A JSON string of letters, digits, _ and - alone: a model's inventions in
+ * the history may have more, and a request with them would be refused. */
+void name_put(struct buf *b, wend_str name);
+bool name_is_plain(wend_str name);            /* name_put changes nothing */
+void name_put_id(struct buf *b, wend_str id); /* a dot becomes one underscore */
+/* The tool that is meant, by its own name; or what was said, if none is. */
+wend_str name_meant(const struct config *c, wend_str said);
 
 int64_t anthropic_output_tokens(wend_str model, enum effort effort);
 

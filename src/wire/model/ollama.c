@@ -78,7 +78,7 @@ static void put_tail(struct request_writer *w)
     buf_cstr(w->out, ",\"stream\":true}");
 }
 
-const struct request_form ollama_form = {
+static const struct request_form request_form = {
     .head = request_head,
     .said = request_said,
     .assistant = put_assistant,
@@ -93,8 +93,8 @@ const struct request_form ollama_form = {
 static void on_call(struct decoder *d, const struct json *j)
 {
     const struct json *function = json_get(j, "function");
-    wend_str name = json_str(json_get(function, "name"));
-    int call = wire_call(d, json_str(json_get(j, "id")), name);
+    wend_str name = json_get_str(function, "name");
+    int call = wire_call(d, json_get_str(j, "id"), name);
     wend_str args;
 
     if (call < 0)
@@ -109,12 +109,12 @@ static void on_call(struct decoder *d, const struct json *j)
 static void on_message(struct decoder *d, const struct json *message)
 {
     const struct json *call = json_items(json_get(message, "tool_calls"));
-    wend_str thinking = json_str(json_get(message, "thinking"));
+    wend_str thinking = json_get_str(message, "thinking");
 
     if (thinking.len)
         d->think.at = THINK_TEXT;
     wire_thinking(d, thinking);
-    wire_tagged(d, json_str(json_get(message, "content")));
+    wire_tagged(d, json_get_str(message, "content"));
     for (; call && !d->failed; call = call->next)
         on_call(d, call);
 }
@@ -132,15 +132,14 @@ static void find_usage(struct decoder *d, const struct json *data)
 }
 
 static const struct wire_reason reasons[] = {
-    {"stop", "stop"},
-    {"load", "stop"},
-    {"length", "length"},
-    {NULL, NULL},
+    {"stop", {"stop", "load"}},
+    {"length", {"length"}},
+    {NULL, {NULL}},
 };
 
 static void on_done(struct decoder *d, const struct json *data)
 {
-    wend_str word = json_str(json_get(data, "done_reason"));
+    wend_str word = json_get_str(data, "done_reason");
 
     find_usage(d, data);
     if (word.len)
@@ -171,7 +170,7 @@ const struct codec codec_ollama = {
     .framing = SSE_LINES,
     .base_url = "http://127.0.0.1:11434",
     .path = "/api/chat",
-    .request = &ollama_form,
+    .request = &request_form,
     .reasons = reasons,
     .usage = find_usage,
     .event = on_event,

@@ -5,7 +5,6 @@
  * them, every message as it was. A longer history only adds to the end of
  * the list, so that a server can reuse what it knows of the start.
  */
-#include "wire/model/openai.h"
 #include "wire/model/parts.h"
 #include "wire/model/request.h"
 
@@ -25,8 +24,8 @@ static void put_call(struct request_writer *w, const struct msg *m,
 /* The first item of ours from `item` on, or NULL. */
 static const struct json *own(const struct json *item, const char *key)
 {
-    while (item && !(str_is(json_str(json_get(item, "p")), "openai") &&
-                     json_get(item, key)))
+    while (item &&
+           !(str_is(json_get_str(item, "p"), "openai") && json_get(item, key)))
         item = item->next;
     return item;
 }
@@ -41,7 +40,7 @@ static void put_kept(struct request_writer *w, const struct msg *m)
         return;
     all = json_parse(m->opaque, &w->arena, NULL);
     item = own(all ? all->first : NULL, "thinking");
-    field = json_str(json_get(item, "thinking"));
+    field = json_get_str(item, "thinking");
     if (field.ptr && m->calls) { /* others may refuse or bill it */
         json_add_str(w->out, NULL, field);
         buf_char(w->out, ':');

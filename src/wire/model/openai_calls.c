@@ -5,11 +5,9 @@
  * the arguments so far are complete. A call is sealed when the next one
  * begins or the answer ends, and never while its arguments are cut off.
  */
-#include "wire/model/openai.h"
+#include "wire/model/parts.h"
 
 #include <assert.h>
-
-#include "wire/model/parts.h"
 
 #include "base/ascii.h"
 #include "base/json_scan.h"
@@ -94,19 +92,15 @@ static struct slot *add_slot(struct decoder *d, struct calls *cs)
                       CALLS_MAX);
         return NULL;
     }
-    s = mem_more(d->mem, cs->list, cs->count, &cs->cap, sizeof *s);
-    if (!s) {
-        wire_fail_nomem(d);
-        return NULL;
-    }
-    cs->list = s;
     /* Those before it are complete, unless a server sends them in turns. */
     for (size_t i = 0; i < cs->count; i++)
         if (cs->list[i].scan.whole)
             seal(d, &cs->list[i]);
-    s = &cs->list[cs->count++];
-    memset(s, 0, sizeof *s);
-    s->handle = -1;
+    s = mem_add(d->mem, &cs->list, &cs->count, &cs->cap, sizeof *s);
+    if (s)
+        s->handle = -1;
+    else
+        wire_fail_nomem(d);
     return s;
 }
 
@@ -207,28 +201,20 @@ static void add_args(struct decoder *d, struct slot *s, wend_str piece)
         wire_keep(d, &s->held, piece);
 }
 
-/* Nothing that could belong to a call, or begin one. */
-static bool says_nothing(const struct piece *p)
-{
-    return !p->id.len && !p->name.len &&
-           (!p->args || p->args->kind == JSON_NULL ||
-            (p->args->kind == JSON_STRING && !p->args->text.len));
-}
-
 void calls_add(struct calls *cs, struct decoder *d, const struct json *call,
                const struct json *function)
 {
     struct piece p = {
-        .id = json_str(json_get(call, "id")),
-        .name = json_str(json_get(function, "name")),
+        .id = json_get_str(call, "id"),
+        .name = json_get_str(function, "name"),
         .args = json_get(function, "arguments"),
     };
-    wend_str args = STR("");
+    wend_str args = wire_args_text(d, p.args);
     struct slot *s;
     int64_t index;
 
-    if (says_nothing(&p))
-        return;
+    if (d->failed || (!p.id.len && !p.name.len && !args.len))
+        return; /* it can neither belong to a call nor begin one */
     if (json_i64(json_get(call, "index"), &index))
         s = by_index(d, cs, index, &p);
     else
@@ -236,8 +222,6 @@ void calls_add(struct calls *cs, struct decoder *d, const struct json *call,
     if (!s || !keep(d, &s->id, p.id) || !keep(d, &s->name, p.name))
         return;
     open_call(d, s);
-    if (!d->failed)
-        args = wire_args_text(d, p.args);
     if (!d->failed)
         add_args(d, s, args);
 }

@@ -3,14 +3,177 @@
  *
  * Servers differ in where they put thinking and usage, in what the pieces of a
  * call carry, and in how they end. Unknown members are ignored.
+ *
+ * Members that must be sent back with a message are kept as opaque items:
+ *
+ *     {"p":"openai","detail":{...}}       one entry of reasoning_details
+ *     {"p":"openai","thinking":"FIELD"}   the thinking, by that name
  */
-#include "wire/model/openai.h"
+#include "wire/model/parts.h"
+
+/* An entry of reasoning_details. Some servers want the reasoning of a message
+ * again, entry by entry as the model gave it. It streams in fragments that
+ * repeat their type and index: texts are joined, any other member is kept as it
+ * was last said. */
+struct thinking_detail {
+    int64_t index;
+    struct buf type;
+    const char *text_key; /* which member grows; NULL: none yet */
+    struct buf text;
+    struct join join; /* of the text's pieces */
+    struct buf rest;  /* an object of all other members; empty: none */
+};
+
+struct details {
+    struct thinking_detail *list;
+    size_t count, cap;
+};
 
 struct chat_state {
     struct calls calls;
     bool thinking_back; /* servers that send reasoning_content want it again */
     struct details details;
 };
+
+/* ---- Reasoning that goes back -------------------------------------------- */
+
+static const char *const growing[] = {"text", "summary", NULL};
+
+static const char *growing_key(wend_str key)
+{
+    const char *const *k = growing;
+
+    while (*k && !str_is(key, *k))
+        k++;
+    return *k;
+}
+
+static bool counts(const struct json *m)
+{
+    return m->kind != JSON_NULL && !growing_key(m->key);
+}
+
+/* The member of that key that says something, or NULL. */
+static const struct json *find(const struct json *object, wend_str key)
+{
+    const struct json *m = object ? object->first : NULL;
+
+    while (m && !(str_eq(m->key, key) && counts(m)))
+        m = m->next;
+    return m;
+}
+
+/* Fragments mostly repeat themselves: then nothing is to do. */
+static void merge(struct thinking_detail *d, const struct json *fragment,
+                  struct arena *scratch)
+{
+    struct buf said = {.mem = d->rest.mem}, merged = {.mem = d->rest.mem};
+    const struct json *old = NULL, *newer;
+
+    json_open(&said, NULL, '{');
+    for (const struct json *m = fragment->first; m; m = m->next)
+        if (counts(m))
+            json_add_pair(&said, m->key, m);
+    json_close(&said, '}');
+    if (said.failed || str_eq(buf_view(&said), buf_view(&d->rest)))
+        goto done;
+    if (d->rest.len)
+        old = json_parse(buf_view(&d->rest), scratch, NULL);
+    json_open(&merged, NULL, '{');
+    for (const struct json *m = old ? old->first : NULL; m; m = m->next) {
+        newer = find(fragment, m->key);
+        json_add_pair(&merged, m->key, newer ? newer : m);
+    }
+    for (const struct json *m = fragment->first; m; m = m->next)
+        if (counts(m) && !find(old, m->key))
+            json_add_pair(&merged, m->key, m);
+    json_close(&merged, '}');
+    said.failed |= merged.failed;
+    buf_free(&d->rest);
+    d->rest = merged;
+done:
+    d->rest.failed |= said.failed;
+    buf_free(&said);
+}
+
+/* Encrypted entries come whole; others continue while type and index stay. */
+static bool goes_on(const struct thinking_detail *d, wend_str type,
+                    int64_t index)
+{
+    return str_eq(buf_view(&d->type), type) && d->index == index &&
+           !str_is(type, "reasoning.encrypted");
+}
+
+/* The text of a fragment for people to read; absent if it has none. */
+static wend_str details_text(const struct json *fragment)
+{
+    wend_str s = STR_NONE;
+
+    for (const char *const *k = growing; *k && !s.len; k++)
+        s = json_get_str(fragment, *k);
+    return s;
+}
+
+/* False: out of memory. */
+static bool details_add(struct details *ds, struct decoder *d,
+                        const struct json *fragment)
+{
+    wend_str type = json_get_str(fragment, "type");
+    int64_t index = wire_i64(fragment, "index");
+    struct thinking_detail *e = ds->count ? &ds->list[ds->count - 1] : NULL;
+
+    if (fragment->kind != JSON_OBJECT || !fragment->count)
+        return true;
+    if (!e || !goes_on(e, type, index)) {
+        e = mem_add(d->mem, &ds->list, &ds->count, &ds->cap, sizeof *e);
+        if (!e)
+            return false;
+        e->type.mem = e->text.mem = e->rest.mem = d->mem;
+        e->index = index;
+        buf_str(&e->type, type);
+    }
+    for (const struct json *j = fragment->first; j; j = j->next)
+        if (growing_key(j->key) && j->kind == JSON_STRING) {
+            e->text_key = growing_key(j->key);
+            buf_str(&e->text, wire_join(d, &e->join, j->text));
+        }
+    merge(e, fragment, &d->scratch);
+    return !e->type.failed && !e->text.failed && !e->rest.failed &&
+           !d->scratch.failed;
+}
+
+/* Tells the sink of all of them. */
+static bool details_tell(struct details *ds, struct decoder *d)
+{
+    struct buf *b = &d->item;
+
+    b->mem = d->mem;
+    for (size_t i = 0; i < ds->count && !b->failed; i++) {
+        struct thinking_detail *e = &ds->list[i];
+
+        buf_str(&e->text, join_rest(&e->join));
+        buf_clear(b);
+        buf_cstr(b, "{\"p\":\"openai\",\"detail\":");
+        buf_add(b, buf_view(&e->rest).ptr, e->rest.len - 1); /* still open */
+        if (e->text_key)
+            json_add_str(b, e->text_key, buf_view(&e->text));
+        buf_cstr(b, "}}");
+        b->failed |= e->text.failed;
+        if (!b->failed)
+            d->sink->opaque(d->sink->ctx, buf_view(b));
+    }
+    return !b->failed;
+}
+
+static void details_free(struct details *ds, const struct mem *m)
+{
+    for (size_t i = 0; i < ds->count; i++) {
+        buf_free(&ds->list[i].type);
+        buf_free(&ds->list[i].text);
+        buf_free(&ds->list[i].rest);
+    }
+    mem_free(m, ds->list);
+}
 
 /* ---- Text and thinking --------------------------------------------------- */
 
@@ -21,7 +184,7 @@ static void on_thought(struct decoder *d, const struct json *thought)
         return;
     wire_thinking(d, json_str(thought));
     for (const struct json *p = thought->first; p; p = p->next)
-        wire_thinking(d, json_str(json_get(p, "text")));
+        wire_thinking(d, json_get_str(p, "text"));
 }
 
 static void on_content(struct decoder *d, const struct json *content)
@@ -29,8 +192,8 @@ static void on_content(struct decoder *d, const struct json *content)
     wire_tagged(d, json_str(content));
     for (const struct json *p = json_items(content); p; p = p->next) {
         on_thought(d, json_get(p, "thinking"));
-        wire_tagged(d, json_str(json_get(p, "text")));
-        wire_text(d, json_str(json_get(p, "refusal")));
+        wire_tagged(d, json_get_str(p, "text"));
+        wire_text(d, json_get_str(p, "refusal"));
     }
 }
 
@@ -52,9 +215,8 @@ static void on_details(struct decoder *d, const struct json *list, bool show)
 static void on_thinking(struct decoder *d, const struct json *delta)
 {
     struct chat_state *st = d->state;
-    wend_str content = json_str(json_get(delta, "reasoning_content"));
-    wend_str said =
-        content.len ? content : json_str(json_get(delta, "reasoning"));
+    wend_str content = json_get_str(delta, "reasoning_content");
+    wend_str said = content.len ? content : json_get_str(delta, "reasoning");
 
     st->thinking_back |= content.ptr != NULL;
     if (said.len && d->think.at == THINK_START && !d->think.held)
@@ -130,25 +292,12 @@ static void find_usage(struct decoder *d, const struct json *data)
 /* ---- The end ------------------------------------------------------------- */
 
 static const struct wire_reason reasons[] = {
-    {"stop", "stop"},
-    {"length", "length"},
-    {"tool_calls", "tool_calls"},
-    {"function_call", "tool_calls"},
-    {"content_filter", "content_filter"},
-    {"max_tokens", "length"},
-    {"model_length", "length"},
-    {"sensitive", "content_filter"},
-    {"eos", "stop"},
-    {"eos_token", "stop"},
-    {"stop_sequence", "stop"},
-    {"end_turn", "stop"},
-    {"STOP", "stop"},
-    {"tool_use", "tool_calls"},
-    {"MAX_TOKENS", "length"},
-    {"error", NULL},
-    {"network_error", NULL},
-    {"insufficient_system_resource", NULL},
-    {NULL, NULL},
+    {"stop", {"stop", "eos", "eos_token", "stop_sequence", "end_turn", "STOP"}},
+    {"length", {"length", "max_tokens", "model_length", "MAX_TOKENS"}},
+    {"tool_calls", {"tool_calls", "function_call", "tool_use"}},
+    {"content_filter", {"content_filter", "sensitive"}},
+    {NULL, {"error", "network_error", "insufficient_system_resource"}},
+    {NULL, {NULL}},
 };
 
 static bool is_cut(const char *finish)
@@ -185,7 +334,7 @@ static void on_finish(struct decoder *d, wend_str said)
 static void look_for_another(struct decoder *d, const struct json *data,
                              const struct json *choice)
 {
-    bool changes = wire_id_changes(d, json_str(json_get(data, "id")));
+    bool changes = wire_id_changes(d, json_get_str(data, "id"));
 
     if (changes && json_get(json_get(choice, "delta"), "role"))
         wire_begin_again(d);
@@ -195,13 +344,13 @@ static void on_choice(struct decoder *d, const struct json *choice)
 {
     struct chat_state *st = d->state;
     const struct json *delta = json_get(choice, "delta"), *call, *old;
-    wend_str finish = json_str(json_get(choice, "finish_reason"));
+    wend_str finish = json_get_str(choice, "finish_reason");
 
     if (!delta)
         delta = json_get(choice, "message"); /* did not stream */
     on_thinking(d, delta);
     on_content(d, json_get(delta, "content"));
-    wire_text(d, json_str(json_get(delta, "refusal")));
+    wire_text(d, json_get_str(delta, "refusal"));
     call = json_items(json_get(delta, "tool_calls"));
     for (; call && !d->failed; call = call->next)
         calls_add(&st->calls, d, call, json_get(call, "function"));

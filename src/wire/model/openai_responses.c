@@ -1,24 +1,30 @@
 /*
- * openai_responses.c - answers of the Responses API.
+ * openai_responses.c - the Responses API.
  *
- * What belongs together has the same output_index; ids change from event to
- * event at some gateways. Others leave out deltas, or all but the last
- * event: an item's text and arguments are then taken from where they come
+ * Nothing is stored at the server: the whole conversation goes along, with
+ * the encrypted reasoning before what came of it. The input is the last
+ * member, so the request for a longer conversation begins with the bytes of
+ * the shorter one, up to the end of its last message.
+ *
+ * In an answer, what belongs together has the same output_index; ids change
+ * from event to event at some gateways. Others leave out deltas, or all but the
+ * last event: an item's text and arguments are then taken from where they come
  * whole, but never twice.
  */
-#include "wire/model/model.h"
 #include "wire/model/parts.h"
+#include "wire/model/request.h"
 
 /* Far more than any answer has: calls, reasoning before each, messages. */
 enum { ITEMS_MAX = 4 * CALLS_MAX };
 
+enum stream { TEXT, THINKING, ARGS, STREAMS };
+
 /* One of the answer's output items. */
 struct output_item {
     int64_t index;
-    int call;                  /* the sink's handle; -1: none */
-    bool any_text, any_args;   /* some was told */
-    bool any_thinking, opened; /* opened: the call was told */
-    bool done;
+    int call;          /* the sink's handle; -1: none */
+    bool any[STREAMS]; /* some was told */
+    bool opened, done; /* opened: the call was told */
     struct join args;
 };
 
@@ -38,14 +44,11 @@ static struct output_item *item_new(struct decoder *d, int64_t index)
         wire_fail_fmt(d, "service", "more than %d output items", ITEMS_MAX);
         return NULL;
     }
-    it = mem_more(d->mem, s->items, s->items_count, &s->items_cap, sizeof *it);
-    if (!it) {
+    it = mem_add(d->mem, &s->items, &s->items_count, &s->items_cap, sizeof *it);
+    if (it)
+        *it = (struct output_item){.index = index, .call = -1};
+    else
         wire_fail_nomem(d);
-        return NULL;
-    }
-    s->items = it;
-    it = &s->items[s->items_count++];
-    *it = (struct output_item){.index = index, .call = -1};
     return it;
 }
 
@@ -71,14 +74,14 @@ static struct output_item *item_in(struct decoder *d, const struct json *ev)
     return item_of(d, index);
 }
 
-/* Some gateways number nothing, or all alike: what begins after the end, or
- * has the id of another call, is another item. */
+/* Some gateways give no index, or the same to all: an item that begins after
+ * the end, or has the id of another call, is another item. */
 static struct output_item *item_at(struct decoder *d, const struct json *ev,
                                    bool begins)
 {
     struct responses_state *s = d->state;
     struct output_item *it = item_in(d, ev);
-    wend_str id = json_str(json_get(json_get(ev, "item"), "call_id"));
+    wend_str id = json_get_str(json_get(ev, "item"), "call_id");
 
     if (!it || !it->done ||
         (id.len ? str_eq(id, buf_view(&s->call_id)) : !begins))
@@ -88,43 +91,31 @@ static struct output_item *item_at(struct decoder *d, const struct json *ev,
 
 /* ---- Pieces -------------------------------------------------------------- */
 
-static void give_text(struct decoder *d, struct output_item *it, wend_str piece)
+/* Arguments before the name of their call are told with the whole item. */
+static void give(struct decoder *d, struct output_item *it, enum stream what,
+                 wend_str piece)
 {
-    if (!it || it->done || !piece.len)
+    if (!it || it->done || !piece.len || (what == ARGS && !it->opened))
         return;
-    it->any_text = true;
-    wire_text(d, piece);
-}
-
-static void give_thinking(struct decoder *d, struct output_item *it,
-                          wend_str piece)
-{
-    if (!it || it->done || !piece.len)
-        return;
-    it->any_thinking = true;
-    wire_thinking(d, piece);
-}
-
-static void give_args(struct decoder *d, struct output_item *it, wend_str piece)
-{
-    if (!it || it->done || !it->opened || !piece.len)
-        return;
-    it->any_args = true;
-    piece = wire_join(d, &it->args, piece);
-    if (it->call >= 0)
-        wire_args(d, it->call, piece);
+    it->any[what] = true;
+    if (what == TEXT)
+        wire_text(d, piece);
+    else if (what == THINKING)
+        wire_thinking(d, piece);
+    else if (it->call >= 0)
+        wire_args(d, it->call, wire_join(d, &it->args, piece));
 }
 
 static void open_call(struct decoder *d, struct output_item *it,
                       const struct json *item)
 {
     struct responses_state *s = d->state;
-    wend_str id = json_str(json_get(item, "call_id"));
+    wend_str id = json_get_str(item, "call_id");
 
     if (it->opened)
         return;
     it->opened = true;
-    it->call = wire_call(d, id, json_str(json_get(item, "name")));
+    it->call = wire_call(d, id, json_get_str(item, "name"));
     buf_clear(&s->call_id);
     wire_keep(d, &s->call_id, id);
 }
@@ -136,14 +127,15 @@ static void finish_message(struct decoder *d, struct output_item *it,
 {
     struct responses_state *s = d->state;
     const struct json *c = json_items(json_get(item, "content"));
-    bool streamed = it->any_text;
+    bool streamed = it->any[TEXT];
 
     for (; c; c = c->next) {
         const struct json *refusal = json_get(c, "refusal");
 
         s->refused |= json_str(refusal).len > 0;
         if (!streamed)
-            give_text(d, it, json_str(refusal ? refusal : json_get(c, "text")));
+            give(d, it, TEXT,
+                 json_str(refusal ? refusal : json_get(c, "text")));
     }
 }
 
@@ -152,12 +144,11 @@ static void finish_call(struct decoder *d, struct output_item *it,
                         const struct json *item)
 {
     open_call(d, it, item);
-    if (!it->any_args)
-        give_args(d, it, json_str(json_get(item, "arguments")));
-    if (it->call < 0 ||
-        str_is(json_str(json_get(item, "status")), "incomplete"))
+    if (!it->any[ARGS])
+        give(d, it, ARGS, json_get_str(item, "arguments"));
+    if (it->call < 0 || str_is(json_get_str(item, "status"), "incomplete"))
         return;
-    give_args(d, it, join_rest(&it->args));
+    give(d, it, ARGS, join_rest(&it->args));
     wire_seal(d, it->call);
 }
 
@@ -165,11 +156,11 @@ static void think_parts(struct decoder *d, struct output_item *it,
                         const struct json *list)
 {
     for (const struct json *c = json_items(list); c; c = c->next) {
-        wend_str text = json_str(json_get(c, "text"));
+        wend_str text = json_get_str(c, "text");
 
-        if (text.len && it->any_thinking)
-            give_thinking(d, it, STR("\n\n"));
-        give_thinking(d, it, text);
+        if (text.len && it->any[THINKING])
+            give(d, it, THINKING, STR("\n\n"));
+        give(d, it, THINKING, text);
     }
 }
 
@@ -180,12 +171,11 @@ static void finish_reasoning(struct decoder *d, struct output_item *it,
 {
     struct buf *b;
 
-    if (!it->any_thinking)
+    if (!it->any[THINKING])
         think_parts(d, it, json_get(item, "summary"));
-    if (!it->any_thinking)
+    if (!it->any[THINKING])
         think_parts(d, it, json_get(item, "content"));
-    if (!json_str(json_get(item, "encrypted_content")).len ||
-        parts_too_deep(item))
+    if (!json_get_str(item, "encrypted_content").len || parts_too_deep(item))
         return;
     b = parts_item_here(d);
     json_open(b, "item", '{');
@@ -208,7 +198,7 @@ static void finish_item(struct decoder *d, struct output_item *it,
         {"function_call", finish_call},
         {"reasoning", finish_reasoning},
     };
-    wend_str type = json_str(json_get(item, "type"));
+    wend_str type = json_get_str(item, "type");
 
     if (!it || it->done)
         return;
@@ -232,15 +222,15 @@ static void on_created(struct decoder *d, const struct json *ev)
 
 static void on_text_delta(struct decoder *d, const struct json *ev)
 {
-    give_text(d, item_in(d, ev), json_str(json_get(ev, "delta")));
+    give(d, item_in(d, ev), TEXT, json_get_str(ev, "delta"));
 }
 
 static void on_text_done(struct decoder *d, const struct json *ev)
 {
     struct output_item *it = item_in(d, ev);
 
-    if (it && !it->any_text)
-        give_text(d, it, json_str(json_get(ev, "text")));
+    if (it && !it->any[TEXT])
+        give(d, it, TEXT, json_get_str(ev, "text"));
 }
 
 static void on_refusal_delta(struct decoder *d, const struct json *ev)
@@ -253,20 +243,20 @@ static void on_refusal_delta(struct decoder *d, const struct json *ev)
 
 static void on_args_delta(struct decoder *d, const struct json *ev)
 {
-    give_args(d, item_in(d, ev), json_str(json_get(ev, "delta")));
+    give(d, item_in(d, ev), ARGS, json_get_str(ev, "delta"));
 }
 
 static void on_args_done(struct decoder *d, const struct json *ev)
 {
     struct output_item *it = item_in(d, ev);
 
-    if (it && !it->any_args)
-        give_args(d, it, json_str(json_get(ev, "arguments")));
+    if (it && !it->any[ARGS])
+        give(d, it, ARGS, json_get_str(ev, "arguments"));
 }
 
 static void on_thinking_delta(struct decoder *d, const struct json *ev)
 {
-    give_thinking(d, item_in(d, ev), json_str(json_get(ev, "delta")));
+    give(d, item_in(d, ev), THINKING, json_get_str(ev, "delta"));
 }
 
 /* Parts of a summary are paragraphs. */
@@ -274,8 +264,8 @@ static void on_summary_part(struct decoder *d, const struct json *ev)
 {
     struct output_item *it = item_in(d, ev);
 
-    if (it && it->any_thinking)
-        give_thinking(d, it, STR("\n\n"));
+    if (it && it->any[THINKING])
+        give(d, it, THINKING, STR("\n\n"));
 }
 
 static void on_item_added(struct decoder *d, const struct json *ev)
@@ -283,7 +273,7 @@ static void on_item_added(struct decoder *d, const struct json *ev)
     const struct json *item = json_get(ev, "item");
     struct output_item *it = item_at(d, ev, true);
 
-    if (!it || !str_is(json_str(json_get(item, "type")), "function_call"))
+    if (!it || !str_is(json_get_str(item, "type"), "function_call"))
         return;
     open_call(d, it, item);
 }
@@ -320,7 +310,7 @@ static void find_usage(struct decoder *d, const struct json *data)
     take_usage(d, json_get(json_get(data, "response"), "usage"));
 }
 
-/* If nothing came before it, the answer is all in here. */
+/* Without earlier items, this event has the whole answer. */
 static void take_output(struct decoder *d, const struct json *response)
 {
     const struct responses_state *s = d->state;
@@ -349,11 +339,11 @@ static void on_completed(struct decoder *d, const struct json *ev)
     complete(d, json_get(ev, "response"), "stop");
 }
 
-/* Whatever the reason is, the answer is not whole. */
+/* With any reason, the answer is cut. */
 static void incomplete(struct decoder *d, const struct json *response)
 {
     wend_str why =
-        json_str(json_get(json_get(response, "incomplete_details"), "reason"));
+        json_get_str(json_get(response, "incomplete_details"), "reason");
 
     complete(d, response,
              str_is(why, "content_filter") ? "content_filter" : "length");
@@ -409,10 +399,10 @@ static void responses_end(struct decoder *d)
 
 static void responses_whole(struct decoder *d, const struct json *body)
 {
-    wend_str status = json_str(json_get(body, "status"));
+    wend_str status = json_get_str(body, "status");
 
     if (!json_get(body, "output"))
-        wire_fail_fmt(d, "service", "the answer is no response");
+        wire_fail_fmt(d, "service", "the answer is not a response");
     else if (str_is(status, "failed"))
         failed(d, body);
     else if (str_is(status, "incomplete"))
@@ -429,6 +419,111 @@ static void responses_free(struct decoder *d)
     buf_free(&s->call_id);
 }
 
+/* ---- Requests ------------------------------------------------------------ */
+
+static void put_message(struct buf *b, const char *role, wend_str text)
+{
+    json_key(b, NULL);
+    buf_cstr(b, "{\"type\":\"message\"");
+    json_add_str(b, "role", str_of(role));
+    request_str(b, "content", text);
+    json_close(b, '}');
+}
+
+static void put_call(struct request_writer *w, const struct msg *m,
+                     const struct call *c)
+{
+    char room[WIRE_ID + 1];
+
+    json_key(w->out, NULL);
+    buf_cstr(w->out, "{\"type\":\"function_call\"");
+    request_str(w->out, "call_id", wire_call_id(w->turn, m, c, room));
+    request_put_name(w->out, c->name);
+    request_put_args(w->out, c);
+    json_close(w->out, '}');
+}
+
+static void put_assistant(struct request_writer *w, const struct msg *m)
+{
+    struct parts parts;
+    struct part part;
+
+    parts_begin(&parts, w->turn, m, "responses", &w->arena);
+    while ((part = parts_next(&parts)).kind != PART_END) {
+        switch (part.kind) {
+        case PART_TEXT: put_message(w->out, "assistant", part.text); break;
+        case PART_CALL: put_call(w, m, part.call); break;
+        case PART_ITEM:
+            if (parts_left(&parts)) /* reasoning at the end is refused */
+                json_add(w->out, NULL, json_get(part.item, "item"));
+            break;
+        case PART_END: break;
+        }
+    }
+}
+
+static void put_said(struct request_writer *w, const struct msg *m)
+{
+    put_message(w->out, m->role == ROLE_USER ? "user" : "system", m->text);
+}
+
+static void put_result(struct request_writer *w, const struct msg *m)
+{
+    char room[WIRE_ID + 1];
+
+    json_key(w->out, NULL);
+    buf_cstr(w->out, "{\"type\":\"function_call_output\"");
+    request_str(w->out, "call_id", wire_result_id(w->turn, m, room));
+    request_str(w->out, "output", m->text);
+    json_close(w->out, '}');
+}
+
+/* Not strict: the API refuses strict schemas with optional members, and tools
+ * may have those. */
+static void put_tool(struct request_writer *w, const struct tool *t)
+{
+    json_key(w->out, NULL);
+    buf_cstr(w->out, "{\"type\":\"function\"");
+    request_put_tool(w->out, t, "parameters", REQUEST_ANY_OBJECT);
+    buf_cstr(w->out, ",\"strict\":false}");
+}
+
+static void put_head(struct request_writer *w)
+{
+    struct buf *b = w->out;
+    enum effort effort = w->config->effort;
+
+    buf_char(b, '{');
+    request_str(b, "model", w->q->model);
+    buf_cstr(b, ",\"stream\":true,\"store\":false,"
+                "\"include\":[\"reasoning.encrypted_content\"]");
+    if (w->q->max_tokens > 0)
+        json_add_i64(b, "max_output_tokens", w->q->max_tokens);
+    if (effort)
+        buf_fmt(b, ",\"reasoning\":{\"effort\":\"%s\"%s}", effort_names[effort],
+                effort == EFFORT_NONE ? "" : ",\"summary\":\"auto\"");
+    if (w->config->instructions.len)
+        json_add_str(b, "instructions", w->config->instructions);
+    request_put_tools(w, "tools");
+    if (w->schema) {
+        buf_cstr(b, ",\"text\":{\"format\":{\"type\":\"json_schema\","
+                    "\"name\":\"answer\"");
+        json_add(b, "schema", w->schema);
+        json_add_bool(b, "strict", schema_is_strict(w->schema));
+        buf_cstr(b, "}}");
+    }
+    json_open(b, "input", '[');
+}
+
+static const struct request_form request_form = {
+    .head = put_head,
+    .said = put_said,
+    .assistant = put_assistant,
+    .result = put_result,
+    .tail = request_tail,
+    .tool = put_tool,
+};
+
 const struct codec codec_responses = {
     .name = "responses",
     .framing = SSE_EVENTS,
@@ -436,7 +531,7 @@ const struct codec codec_responses = {
     .key_env = "OPENAI_API_KEY",
     .base_url = "https://api.openai.com/v1",
     .path = "/responses",
-    .request = &responses_form,
+    .request = &request_form,
     .state_size = sizeof(struct responses_state),
     .usage = find_usage,
     .events = events,

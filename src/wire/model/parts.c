@@ -16,7 +16,7 @@ enum { ITEM_DEPTH_MAX = 16 }; /* real ones have five */
 static const struct json *own_item(const struct parts *p,
                                    const struct json *item)
 {
-    while (item && !str_is(json_str(json_get(item, "p")), p->provider))
+    while (item && !str_is(json_get_str(item, "p"), p->provider))
         item = item->next;
     return item;
 }
@@ -30,19 +30,12 @@ static wend_str take_text(struct parts *p, size_t len)
     return s;
 }
 
-static size_t size_in(const struct json *item, const char *key)
-{
-    int64_t n = wire_i64(item, key);
-
-    return n > 0 ? (size_t)n : 0;
-}
-
 static struct part take_item(struct parts *p)
 {
     const struct json *call = json_get(p->item, "call");
     struct part out = {.kind = PART_ITEM, .item = p->item};
 
-    out.text = take_text(p, size_in(p->item, "len"));
+    out.text = take_text(p, (size_t)wire_i64(p->item, "len"));
     if (call && call->kind == JSON_TRUE && p->call_at < p->calls_count)
         out.call = p->calls[p->call_at++];
     p->item = own_item(p, p->item->next);
@@ -70,10 +63,10 @@ struct part parts_next(struct parts *p)
     size_t text_len = p->text.len, calls = p->calls_count;
 
     if (p->item) {
-        size_t before = size_in(p->item, "text");
+        size_t before = (size_t)wire_i64(p->item, "text");
 
         text_len = before > p->text_at ? before - p->text_at : 0;
-        calls = size_in(p->item, "calls");
+        calls = (size_t)wire_i64(p->item, "calls");
     }
     if (text_len && p->text.len) {
         struct part out = {.kind = PART_TEXT, .text = take_text(p, text_len)};
@@ -144,10 +137,7 @@ void parts_put_args(struct buf *b, const struct call *c)
 
 bool text_is_blank(wend_str s)
 {
-    for (size_t i = 0; i < s.len; i++)
-        if (!is_space(s.ptr[i]))
-            return false;
-    return true;
+    return !str_trim(s, is_space).len;
 }
 
 /* ---- Schemas ------------------------------------------------------------- */

@@ -49,6 +49,13 @@ struct buf *parts_item(struct decoder *d, size_t text_len, size_t calls_count);
 struct buf *parts_item_here(struct decoder *d); /* after all that was told */
 void parts_item_end(struct decoder *d);         /* tells the sink of it */
 
+/* A member, left out if it is empty. */
+static inline void parts_add_str(struct buf *b, const char *key, wend_str s)
+{
+    if (s.len)
+        json_add_str(b, key, s);
+}
+
 /* Too deep for an item, which must fit into an event of the log. */
 bool parts_too_deep(const struct json *value);
 
@@ -67,5 +74,42 @@ bool text_is_blank(wend_str s);
 /* Whether the schema is of the kind that providers can hold a model to:
  * closed objects, all members required, few keywords. */
 bool schema_is_strict(const struct json *schema);
+
+/* ---- openai_calls.c: calls out of pieces with an index or an id ---------- */
+
+struct calls {
+    struct slot *list;
+    size_t count, cap;
+};
+
+/* One piece of a call; `call` may be NULL. Failures are told. */
+void calls_add(struct calls *cs, struct decoder *d, const struct json *call,
+               const struct json *function);
+/* Seals all of them, or if the answer was cut, those that are complete. */
+void calls_close(struct calls *cs, struct decoder *d, bool cut);
+void calls_free(struct calls *cs, const struct mem *m);
+
+/* ---- gemini_args.c: arguments out of pieces with a path each ------------- */
+
+struct arg;
+
+/* Zero-initialise with arena.mem set. */
+struct args {
+    struct arena arena;
+    struct arg *root;
+    const struct json_cuts *cuts; /* of the pieces that are taken */
+    size_t bytes;
+    size_t open; /* strings that continue */
+    bool broken; /* a piece fits nowhere */
+};
+
+/* A list of pieces, and the cuts of the event that they are in; see
+ * arena.failed and broken. */
+void args_take(struct args *args, const struct json *pieces,
+               const struct json_cuts *cuts);
+/* The value so far; text that is not JSON if a piece fitted nowhere, so that
+ * the rest is not mistaken for the arguments. */
+void args_put(const struct args *args, struct buf *out);
+void args_reset(struct args *args);
 
 #endif

@@ -67,6 +67,8 @@ void request_put_said(struct buf *b, enum role role, wend_str text);
  * instructions are the first of them. */
 void request_head(struct request_writer *w);
 void request_said(struct request_writer *w, const struct msg *m);
+/* A hook for APIs whose messages are the last member. */
+void request_tail(struct request_writer *w);
 
 #define REQUEST_ANY_OBJECT "{\"type\":\"object\",\"properties\":{}}"
 

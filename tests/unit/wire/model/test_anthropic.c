@@ -17,7 +17,7 @@ static const struct {
     {"refusal", "finish content_filter\n"},
     {"tool_use", "finish stop\n"}, /* without a tool there is no such use */
     {"a_later_word",
-     "fail service the answer ended with a_later_word and has nothing in it\n"},
+     "fail service the answer ended with a_later_word and is empty\n"},
 };
 
 static void test_reasons(void)

@@ -52,29 +52,32 @@ static const struct {
     {"an end mark twice", "data: 0\n\ndata: [DONE]\n\ndata: [DONE]\n\n",
      "text \"0\"\nfinish stop\n"},
     {"an end mark alone", "data: [DONE]\n\ndata: 1\n\n",
-     "fail network the answer has nothing in it\n"},
+     "fail network the answer is empty\n"},
     {"an empty event", "data:\n\ndata: 0\n\ndata: \n\ndata: [DONE]\n\n",
      "text \"0\"\nfinish stop\n"},
     {"no end", "data: 1\n\n",
      "text \"1\"\nfail network the stream ended before the answer did\n"},
-    {"nothing at all", "", "fail network the answer has nothing in it\n"},
+    {"nothing at all", "", "fail network the answer is empty\n"},
     {"nothing but a sign of life", ": ping\n\ndata:\n\n",
-     "fail network the answer has nothing in it\n"},
+     "fail network the answer is empty\n"},
     {"no JSON", "data: <b>no</b>\n\ndata: 1\n\n",
-     "fail service the server sent no JSON (line 1, byte 1: expected a value, "
+     "fail service the server sent invalid JSON (line 1, byte 1: expected a "
+     "value, "
      "found '<'): no\n"},
     {"cut inside a line", "data: 0\n\ndata: {\"a\":[1,",
-     "text \"0\"\nfail network the answer broke off\n"},
+     "text \"0\"\nfail network the answer was cut off\n"},
     {"cut after a value", "data: 0\n\ndata: {\"a\":[1]}",
      "text \"0\"\ntext \"{\\\"a\\\":[1]}\"\nfail network the stream ended "
      "before the answer did\n"},
     {"an end mark cut off", "data: 0\n\ndata: [DON",
-     "text \"0\"\nfail network the answer broke off\n"},
+     "text \"0\"\nfail network the answer was cut off\n"},
     {"half a value", "data: {\"a\":[1,\n\n",
-     "fail service the server sent no JSON (line 1, byte 9: expected a value, "
+     "fail service the server sent invalid JSON (line 1, byte 9: expected a "
+     "value, "
      "found end of input): {\"a\":[1,\n"},
     {"a value over two lines", "data: {\"a\":\ndata: x}\n\n",
-     "fail service the server sent no JSON (line 2, byte 1: expected a value, "
+     "fail service the server sent invalid JSON (line 2, byte 1: expected a "
+     "value, "
      "found 'x'): {\"a\": x}\n"},
     {"an error of one provider",
      "data: {\"error\":{\"message\":\"no\",\"type\":\"server_error\","
@@ -113,9 +116,9 @@ static const struct {
      "text \"{\\\"error\\\":null}\"\ntext \"{\\\"error\\\":\\\"\\\"}\"\n"
      "text \"{\\\"error\\\":false,\\\"end\\\":1}\"\nfinish stop\n"},
     {"an error without words", "event: error\ndata:\n\n",
-     "fail service the server reported an error without a word\n"},
+     "fail service the server reported an error without a message\n"},
     {"an error object without words", "data: {\"error\":{}}\n\n",
-     "fail service the server reported an error without a word\n"},
+     "fail service the server reported an error without a message\n"},
     {"an error that is no JSON", "event: error\ndata: it broke\n\n",
      "fail service it broke\n"},
     {"an error line",
@@ -144,7 +147,7 @@ static const struct {
 #define OTHER(api, driver) \
     "fail not_found this looks like " api "; use " driver ":NAME\n"
 #define IS_CHAT OTHER("Chat Completions", "openai")
-#define EMPTY "fail network the answer has nothing in it\n"
+#define EMPTY "fail network the answer is empty\n"
 
 static const struct {
     const struct codec *codec;
@@ -346,10 +349,9 @@ static void test_unknown(void)
                    "text \"x\"\nfinish unknown:later\n", "%s: an unknown word",
                    unknown[i].codec->name);
         told_free(&t);
-        tap_is_str(
-            wire_lines(unknown[i].codec, str_of(unknown[i].end), &t),
-            "fail service the answer ended with later and has nothing in it\n",
-            "%s: an unknown word alone", unknown[i].codec->name);
+        tap_is_str(wire_lines(unknown[i].codec, str_of(unknown[i].end), &t),
+                   "fail service the answer ended with later and is empty\n",
+                   "%s: an unknown word alone", unknown[i].codec->name);
         told_free(&t);
         buf_free(&b);
     }
@@ -384,9 +386,9 @@ static void test_dispatch(void)
          "text \"{\\\"type\\\":\\\"x\\\"}\"\nfinish stop\n"},
         {"the type counts",
          "event: x\ndata: {\"type\":\"y\"}\n\ndata: [DONE]\n\n",
-         "fail network the answer has nothing in it\n"},
+         "fail network the answer is empty\n"},
         {"one that is not listed", "event: y\ndata: 1\n\ndata: [DONE]\n\n",
-         "fail network the answer has nothing in it\n"},
+         "fail network the answer is empty\n"},
     };
 
     for (size_t i = 0; i < tap_count(streams); i++) {
@@ -411,10 +413,12 @@ static void test_whole(void)
          "\"status\":\"NOT_FOUND\"}}\n]",
          "fail not_found no such model\n"},
         {"a page", "<!DOCTYPE html><html><style>b{}</style><h1>Log in</h1>",
-         "fail service the server sent no JSON (line 1, byte 1: expected a "
+         "fail service the server sent invalid JSON (line 1, byte 1: expected "
+         "a "
          "value, found '<'): Log in\n"},
         {"nothing", "",
-         "fail service the server sent no JSON (line 1, byte 1: expected a "
+         "fail service the server sent invalid JSON (line 1, byte 1: expected "
+         "a "
          "value, found end of input)\n"},
     };
 
@@ -439,8 +443,9 @@ static void test_depth(void)
     for (int i = 0; i < 10000; i++)
         buf_char(&b, '[');
     buf_cstr(&b, "\n\n");
-    tap_ok(str_starts(wire_lines(&seer, buf_view(&b), &t),
-                      "fail service the server sent no JSON (line 1, byte 65"),
+    tap_ok(str_starts(
+               wire_lines(&seer, buf_view(&b), &t),
+               "fail service the server sent invalid JSON (line 1, byte 65"),
            "depth has a limit");
     told_free(&t);
     buf_free(&b);

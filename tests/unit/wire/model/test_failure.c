@@ -141,7 +141,7 @@ static const struct {
     {"half an object", 500, "{\"error\":{\"mess", "service",
      "HTTP 500: {\"error\":{\"mess", true},
     {"bytes", 500, "\x1f\x8b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff",
-     "service", "HTTP 500: 12 bytes that are no text", true},
+     "service", "HTTP 500: 12 bytes of binary data", true},
     {"codes for a terminal", 400,
      "{\"error\":{\"message\":\"a\\u001b[31mb\\u0000\\u0085c\\r\\n\\td\"}}",
      "invalid", "HTTP 400: a [31mb c d", false},
@@ -158,7 +158,9 @@ static const struct {
      false},
     {"a page in place of an answer", 200, " <html><b>Sign</b> in</html>",
      "unknown",
-     "HTTP 200: Sign in (a page and no answer; is the base URL right?)", false},
+     "HTTP 200: Sign in (a web page instead of an answer; is the base URL "
+     "right?)",
+     false},
     {"an error in an answer that is none", 200,
      "{\"error\":{\"code\":429,\"message\":\"slow\"}}", "rate_limit",
      "HTTP 200: slow", false},
@@ -280,15 +282,18 @@ static void test_words(void)
          "HTTP 503: no explanation; the server wants no request for 1 d"},
         {"not found", 404, NULL, "http://h/chat/completions",
          "https://api.openai.com/v1",
-         "HTTP 404: no explanation; asked at http://h/chat/completions, and a "
+         "HTTP 404: no explanation; the URL was http://h/chat/completions, and "
+         "a "
          "base URL should end with /v1"},
         {"not found, with a query", 404, NULL, "http://h/x?key=secret",
          "https://g.example/v1beta",
-         "HTTP 404: no explanation; asked at http://h/x, and a base URL should "
+         "HTTP 404: no explanation; the URL was http://h/x, and a base URL "
+         "should "
          "end with /v1beta"},
         {"not found, no path", 404, NULL, "http://h/v1/api/chat",
          "http://127.0.0.1:11434",
-         "HTTP 404: no explanation; asked at http://h/v1/api/chat, and a base "
+         "HTTP 404: no explanation; the URL was http://h/v1/api/chat, and a "
+         "base "
          "URL should end with host and port"},
         {"another status", 400, NULL, "http://h/x", "http://h/v1",
          "HTTP 400: no explanation"},

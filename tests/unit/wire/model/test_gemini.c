@@ -2,7 +2,7 @@
  * test_gemini.c - the Gemini API: streams, whole answers, requests.
  */
 #include "ask_help.h"
-#include "wire/model/gemini_args.h"
+#include "wire/model/parts.h"
 
 #define DIR "tests/golden/gemini"
 
@@ -24,8 +24,7 @@ static const struct {
      "fail service the answer ended with TOO_MANY_TOOL_CALLS\n"},
     {"MALFORMED_FUNCTION_CALL",
      "fail service the answer ended with MALFORMED_FUNCTION_CALL\n"},
-    {"OTHER", "fail service the answer ended with OTHER and has nothing in "
-              "it\n"},
+    {"OTHER", "fail service the answer ended with OTHER and is empty\n"},
 };
 
 static void test_reasons(void)

@@ -2,7 +2,7 @@
  * test_name.c - names of tools as providers take them, and back.
  */
 #include "tap.h"
-#include "wire/model/name.h"
+#include "wire/model/model.h"
 
 static const struct mem plain;
 
