@@ -181,8 +181,7 @@ static const struct row {
      MODERN "lost it crashed\ncall y b\nstart\n" RESULT(3, TOOLS(TOOL("a"))),
      MODERN_SAYS REQUEST(
          3, "tools/list",
-         META "}") "done y failed \"the server's tools are not what they were "
-                   "before\"\n"
+         META "}") "done y failed \"the server's tools have changed\"\n"
                    "fail the server's tools have changed\n"},
     {"the end of it: every call is answered",
      LEGACY "call x a\nlost gone\ncall y b\nclose over\ncall z a\n",
