@@ -161,12 +161,6 @@ static int status_of(const struct json *j)
     return n >= 400 && n <= 599 ? (int)n : 0;
 }
 
-/* Gateways put the error of the server behind them into metadata. */
-static wend_str raw_of(const struct json *error)
-{
-    return json_get_str(json_get(error, "metadata"), "raw");
-}
-
 static void read_members(const struct json *j, struct failure_said *out)
 {
     static const char *const texts[] = {
@@ -176,8 +170,8 @@ static void read_members(const struct json *j, struct failure_said *out)
 
     if (!out->message.len)
         out->message = first_str(j, texts);
-    if (!out->more.len)
-        out->more = raw_of(j);
+    if (!out->more.len) /* gateways: the error of the server behind them */
+        out->more = json_get_str(json_get(j, "metadata"), "raw");
     for (int i = 0; i < FAILURE_WORDS; i++) {
         const struct json *m = json_get(j, names[i]);
         int status = status_of(m);
