@@ -53,6 +53,14 @@ static wend_status check_options(const wend_agent_options *o, wend_error *err)
     return WEND_OK;
 }
 
+void agent_cut(struct buf *b, size_t len)
+{
+    b->len = len;
+    b->failed = false;
+    if (b->ptr)
+        b->ptr[len] = 0;
+}
+
 void agent_put(struct buf *b, const char *key, const char *value)
 {
     struct buf clean = {.mem = b->mem};
@@ -460,10 +468,8 @@ wend_status agent_add(wend_agent *a, const wend_tool_options *t,
                 &a->arena, t->per_minute * sizeof *tool->pace.begun_us);
     }
     if (!tool || a->arena.failed) {
-        a->arena.failed = set->json.failed = false;
-        if (set->json.ptr)
-            set->json.ptr[len] = 0;
-        set->json.len = len;
+        a->arena.failed = false;
+        agent_cut(&set->json, len);
         return s != WEND_OK ? s : fail_nomem(err);
     }
     tool->fn = t->fn;

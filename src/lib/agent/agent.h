@@ -12,7 +12,6 @@
 #include "base/redact.h"
 #include "core/config/config.h"
 #include "lib/runtime/runtime.h"
-#include "lib/runtime/tool_keep.h"
 #include "tools/tools.h"
 
 struct agent_child;
@@ -22,6 +21,42 @@ struct trouble;
 
 /* Bits: parts of an agent's config that depend on the run. */
 enum { RUN_HOOKS = 1, RUN_PLANS = 2, RUN_MODES = 4 };
+
+/* ---- What an agent keeps of a tool's calls (tool_keep.c) ----------------- */
+
+/* A maximum number of calls per minute. */
+struct pace {
+    int64_t *begun_us; /* the newest `count` beginnings, a ring */
+    uint32_t count, at;
+};
+
+/* Reserves a place: when a call that is asked for now may begin. */
+int64_t pace_take(struct pace *p, int64_t now_us);
+
+/* An answer that is given again. */
+struct kept_answer {
+    struct kept_answer *next;
+    int64_t until_us;
+    wend_str args, output; /* in the same block */
+    uint32_t labels;       /* wend_label of the run that asked first */
+};
+
+struct answers {
+    struct kept_answer *newest;
+    uint32_t count;
+    size_t bytes;
+};
+
+/* The answer to these arguments if it is not too old; lent. NULL: none. */
+const struct kept_answer *answers_find(const struct answers *a, wend_str args,
+                                       int64_t now_us);
+/* Too long ones are not kept; nor is anything when out of memory. */
+void answers_keep(struct answers *a, const struct mem *m, wend_str args,
+                  wend_str output, uint32_t labels, int64_t until_us);
+void answers_free(struct answers *a, const struct mem *m);
+
+/* ---- Tools -----------------------------------------------------------------
+ */
 
 /* The environment of the built-in tools. A call that was given up may still run
  * when its agent is gone, so each call holds a reference. */
@@ -98,6 +133,7 @@ void agent_changed(wend_agent *a); /* runs keep the config they have */
 struct agent_tool *agent_tool(const wend_agent *a, wend_str name);
 /* relic.endpoint; NULL if there is none. */
 struct agent_tool *relic_endpoint(const wend_agent *a, wend_str target);
+void agent_cut(struct buf *b, size_t len); /* back to where it was */
 /* A member with a text of the host, made valid. */
 void agent_put(struct buf *b, const char *key, const char *value);
 /* Where a tool comes from. */

@@ -172,9 +172,7 @@ static void fill_command(struct agent_loader *l, struct tool_file *t)
         .output_json = m->output_json,
         .network = tool_networks(m),
         .sandbox_off = m->sandbox_off,
-        .argv = t->argv,
         .argv_count = m->command.count,
-        .verify = t->verify,
         .verify_count = m->verify.count,
         .secrets = texts_of(l->arena, &m->secrets),
         .secrets_count = m->secrets.count,
@@ -195,11 +193,10 @@ wend_status loader_tool(struct agent_loader *l, const char *path, bool plain,
         return fail_in(l->err, path, &why);
     out->path = path;
     out->manifest = m;
-    s = loader_command(l, path, &m->command, &out->argv);
+    fill_command(l, out);
+    s = loader_command(l, path, &m->command, &out->command.argv);
     if (s == WEND_OK && m->verify.count)
-        s = loader_command(l, path, &m->verify, &out->verify);
-    if (s == WEND_OK)
-        fill_command(l, out);
+        s = loader_command(l, path, &m->verify, &out->command.verify);
     return s;
 }
 

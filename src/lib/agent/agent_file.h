@@ -18,9 +18,7 @@ enum { AGENT_DEPTH_MAX = 3 }; /* of agents in agents */
 struct tool_file {
     const char *path;
     const struct tool_manifest *manifest;
-    const char *const *argv; /* paths as the file means them; NULL at the end */
-    const char *const *verify;    /* the same; NULL: none */
-    wend_command_options command; /* all of it, for hosts */
+    wend_command_options command; /* for hosts; paths as the file means them */
 };
 
 struct agent_file {

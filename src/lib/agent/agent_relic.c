@@ -69,8 +69,7 @@ static wend_status add_kv(wend_agent *a, const struct relic_manifest *m,
     return s;
 }
 
-/* ---- Tools of a server (MCP)
- * ------------------------------------------------- */
+/* ---- Tools of a server (MCP) --------------------------------------------- */
 
 /* Words of the command that are paths are relative to the relic's file. */
 static const char *const *
@@ -164,14 +163,6 @@ static void put_relic(struct buf *b, const struct relic_manifest *m,
     json_close(b, '}');
 }
 
-static void cut(struct buf *b, size_t len)
-{
-    b->len = len;
-    b->failed = false;
-    if (b->ptr)
-        b->ptr[len] = 0;
-}
-
 /* If it fails the agent is as it was. */
 static wend_status add(wend_agent *a, struct relic_adding *x)
 {
@@ -185,8 +176,8 @@ static wend_status add(wend_agent *a, struct relic_adding *x)
         s = fail_nomem(&x->err);
     if (s == WEND_OK)
         return s;
-    cut(&a->relics_json, len);
-    cut(&a->endpoints.json, before.json.len);
+    agent_cut(&a->relics_json, len);
+    agent_cut(&a->endpoints.json, before.json.len);
     a->endpoints.first = before.first;
     a->endpoints.count = before.count;
     agent_changed(a);
@@ -230,13 +221,6 @@ static wend_status begin_text(wend_agent *a, struct relic_adding *list,
     return s;
 }
 
-static void end_text(wend_agent *a, struct relic_adding *x)
-{
-    if (x->status == WEND_OK)
-        x->status = add(a, x);
-    a->arena.failed = false; /* it is reported */
-}
-
 /* The caller releases x->note. */
 static wend_status take_options(struct relic_adding *x,
                                 const wend_relic_options *options)
@@ -258,7 +242,9 @@ static wend_status add_texts(wend_agent *a, const wend_str *texts,
         if (list[i].status == WEND_OK)
             list[i].status = begin_text(a, list, i, texts[i]);
     for (size_t i = 0; i < count; i++) {
-        end_text(a, &list[i]);
+        if (list[i].status == WEND_OK)
+            list[i].status = add(a, &list[i]);
+        a->arena.failed = false; /* it is reported */
         first = first == WEND_OK ? list[i].status : first;
     }
     return first;

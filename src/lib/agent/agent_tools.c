@@ -11,8 +11,7 @@
 #include "host/path.h"
 #include "lib/run/child.h"
 
-/* ---- Built-in tools
- * ---------------------------------------------------------- */
+/* ---- Built-in tools ------------------------------------------------------ */
 
 void workplace_unref(struct workplace *w)
 {
@@ -85,8 +84,7 @@ wend_status wend_agent_add_builtin(wend_agent *a, const char *name,
     return agent_add(a, &t, &kind, err);
 }
 
-/* ---- Programs of the user
- * ---------------------------------------------------- */
+/* ---- Programs of the user ------------------------------------------------ */
 
 /* The context of its calls, in the agent's arena. */
 struct program {
@@ -140,33 +138,38 @@ static const char **files_among(wend_agent *a, const char *const *argv,
     return a->arena.failed ? NULL : list;
 }
 
+/* over: the status of a list that is too long. */
+static wend_status check_words(const char *name, const char *list,
+                               const char *const *words, size_t count,
+                               wend_status over, wend_error *err)
+{
+    if (!words || !count || !words[0] || !words[0][0])
+        return fail(err, WEND_E_INVAL, "tool '%.80s': %s names no program",
+                    name, list);
+    if (count > COMMAND_WORDS_MAX)
+        return fail(err, over, "tool '%.80s': %s has over %d words", name, list,
+                    COMMAND_WORDS_MAX);
+    for (size_t i = 0; i < count; i++)
+        if (!words[i])
+            return fail(err, WEND_E_INVAL, "tool '%.80s': %s[%zu] is NULL",
+                        name, list, i);
+    return WEND_OK;
+}
+
 static wend_status check(const wend_command_options *o, wend_error *err)
 {
     const char *name = o->name ? o->name : "";
+    wend_status s =
+        check_words(name, "argv", o->argv, o->argv_count, WEND_E_LIMIT, err);
 
-    if (!o->argv || !o->argv_count || !o->argv[0] || !o->argv[0][0])
-        return fail(err, WEND_E_INVAL, "tool '%.80s': argv names no program",
-                    name);
-    if (o->argv_count > COMMAND_WORDS_MAX)
-        return fail(err, WEND_E_LIMIT, "tool '%.80s': over %d arguments", name,
-                    COMMAND_WORDS_MAX);
-    if (o->verify_count > COMMAND_WORDS_MAX ||
-        (o->verify_count && (!o->verify || !o->verify[0] || !o->verify[0][0])))
-        return fail(err, WEND_E_INVAL,
-                    "tool '%.80s': verify names no program, or has over %d "
-                    "arguments",
-                    name, COMMAND_WORDS_MAX);
+    if (s == WEND_OK && o->verify_count)
+        s = check_words(name, "verify", o->verify, o->verify_count,
+                        WEND_E_INVAL, err);
+    if (s != WEND_OK)
+        return s;
     if (o->secrets_count > SECRETS_MAX)
         return fail(err, WEND_E_LIMIT, "tool '%.80s': over %d secrets", name,
                     SECRETS_MAX);
-    for (size_t i = 0; i < o->argv_count; i++)
-        if (!o->argv[i])
-            return fail(err, WEND_E_INVAL, "tool '%.80s': argv[%zu] is NULL",
-                        name, i);
-    for (size_t i = 0; i < o->verify_count; i++)
-        if (!o->verify[i])
-            return fail(err, WEND_E_INVAL, "tool '%.80s': verify[%zu] is NULL",
-                        name, i);
     for (size_t i = 0; i < o->secrets_count; i++)
         if (!o->secrets || !o->secrets[i] || !o->secrets[i][0] ||
             strchr(o->secrets[i], '='))

@@ -73,23 +73,16 @@ static wend_status add_gap(struct cover *c, wend_str name, const char *why,
 
 /* ---- Files --------------------------------------------------------------- */
 
-static wend_status count_file(struct cover *c, const char *path,
-                              wend_error *err)
+wend_status cover_check(struct cover *c, const char *path, wend_error *err)
 {
+    struct stat st;
+
     if (++c->files > COVER_FILES_MAX)
         return fail(err, WEND_E_LIMIT, "%s: too many files (maximum %d)", path,
                     COVER_FILES_MAX);
-    return WEND_OK;
-}
-
-wend_status cover_check(struct cover *c, const char *path, wend_error *err)
-{
-    wend_status s = count_file(c, path, err);
-    struct stat st;
-
-    if (!s && stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        s = fail(err, WEND_E_IO, "%s: not a regular file", path);
-    return s;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode)
+               ? fail(err, WEND_E_IO, "%s: not a regular file", path)
+               : WEND_OK;
 }
 
 wend_status cover_text(struct cover *c, const char *path, wend_str text,

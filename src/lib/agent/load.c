@@ -213,11 +213,6 @@ static wend_status add_named(struct load *l, wend_agent *agent,
     return load_command(l, agent, m, c);
 }
 
-static bool names(const char *const *list, size_t count, const char *name)
-{
-    return name && str_index(str_of(name), list, (int)count) >= 0;
-}
-
 wend_status load_tools(struct load *l, wend_agent *agent,
                        const wend_manifest *m, bool inner)
 {
@@ -242,7 +237,7 @@ wend_status load_tools(struct load *l, wend_agent *agent,
     for (size_t i = 0; !s && i < count; i++)
         s = add_named(l, agent, m, inner, list[i]);
     for (size_t i = 0; !s && !inner && i < l->o.commands_count; i++)
-        if (!names(list, count, l->o.commands[i]->name))
+        if (str_index(str_of(l->o.commands[i]->name), list, (int)count) < 0)
             s = wend_agent_add_command(agent, l->o.commands[i], l->err);
     return s;
 }

@@ -17,9 +17,7 @@
 
 /* The agent in the log. */
 struct past {
-    wend_str agent, cwd;
-    wend_limits limits;
-    wend_str json;
+    wend_run_past seen; /* by the host */
     const struct json *config;
 };
 
@@ -57,18 +55,18 @@ static bool sandbox_off(const struct remake *m, const struct json *word)
     return str_is(json_str(word), "off");
 }
 
-static uint32_t number_of(const struct json *j)
-{
-    int64_t n;
-
-    return json_i64(j, &n) && n > 0 && n <= UINT32_MAX ? (uint32_t)n : 0;
-}
-
 static uint64_t bytes_of(const struct json *j)
 {
     int64_t n;
 
     return json_i64(j, &n) && n > 0 ? (uint64_t)n : 0;
+}
+
+static uint32_t number_of(const struct json *j)
+{
+    uint64_t n = bytes_of(j);
+
+    return n <= UINT32_MAX ? (uint32_t)n : 0;
 }
 
 /* A list of strings; *count may be NULL for one that ends with NULL. */
@@ -93,15 +91,16 @@ static void take_config(struct remake *m, wend_str json,
     struct arena *a = &m->load.arena;
 
     if (json.ptr) {
-        m->past.json = arena_str(a, json);
-        m->past.config = json_parse(m->past.json, a, NULL);
+        m->past.seen.config = arena_str(a, json);
+        m->past.config = json_parse(m->past.seen.config, a, NULL);
     }
     if (limits)
-        m->past.limits = (wend_limits){.turns = (uint32_t)limits->turns,
-                                       .parallel = (uint32_t)limits->parallel,
-                                       .time_ms = limits->time_ms,
-                                       .tokens = limits->tokens,
-                                       .cost_nano = limits->cost_nano};
+        m->past.seen.limits =
+            (wend_limits){.turns = (uint32_t)limits->turns,
+                          .parallel = (uint32_t)limits->parallel,
+                          .time_ms = limits->time_ms,
+                          .tokens = limits->tokens,
+                          .cost_nano = limits->cost_nano};
 }
 
 static wend_status take_event(void *ctx, const wend_event *ev)
@@ -114,8 +113,8 @@ static wend_status take_event(void *ctx, const wend_event *ev)
     } else if (ev->type == WEND_RUN_RESUME) {
         take_config(m, ev->u.run_resume.config_json, ev->u.run_resume.limits);
     } else if (ev->type == WEND_RUN_START) {
-        m->past.agent = arena_str(&m->load.arena, e->agent);
-        m->past.cwd = arena_str(&m->load.arena, e->cwd);
+        m->past.seen.agent = arena_str(&m->load.arena, e->agent);
+        m->past.seen.cwd = arena_str(&m->load.arena, e->cwd);
         take_config(m, e->config_json, &e->limits);
     }
     if (m->o.past && ev->type < 64 && m->o.past_types >> ev->type & 1)
@@ -331,8 +330,8 @@ static wend_status make(struct remake *m, const struct past *past,
         .ca_file = host->ca_file,
         .insecure_http = host->insecure_http,
         .models_file = host->models_file,
-        .name = past->agent.ptr,
-        .limits = past->limits,
+        .name = past->seen.agent.ptr,
+        .limits = past->seen.limits,
         .cwd = m->cwd.ptr,
     };
     wend_status s = WEND_OK;
@@ -407,14 +406,15 @@ static void add_children(struct remake *m, wend_agent *parent,
         wend_status s;
 
         fail_clear(&err);
-        past.agent = arena_str(&m->load.arena, json_str(json_get(k, "agent")));
+        past.seen.agent =
+            arena_str(&m->load.arena, json_str(json_get(k, "agent")));
         s = make_whole(m, &past, 0, &agent);
         if (s == WEND_OK)
             s = add_child(m, parent, k, agent, &err);
         if (is_lost(m, s))
             load_say(&m->load, m->load.o.warn,
                      "the agent '%s' is not there%s%s; its tasks will fail",
-                     past.agent.ptr ? past.agent.ptr : "",
+                     past.seen.agent.ptr ? past.seen.agent.ptr : "",
                      err.message[0] ? ": " : "", err.message);
         wend_agent_free(agent);
     }
@@ -442,18 +442,11 @@ static wend_status make_whole(struct remake *m, const struct past *past,
 
 /* ---- Public -------------------------------------------------------------- */
 
-static wend_status review(struct remake *m, bool imported)
+static wend_status review(const struct remake *m)
 {
-    const wend_run_past seen = {.run = str_of(m->id),
-                                .agent = m->past.agent,
-                                .cwd = m->past.cwd,
-                                .config = m->past.json,
-                                .limits = m->past.limits,
-                                .imported = imported};
-
     if (m->o.review)
-        return m->o.review(m->o.ctx, &seen, m->load.err);
-    if (!imported)
+        return m->o.review(m->o.ctx, &m->past.seen, m->load.err);
+    if (!m->past.seen.imported)
         return WEND_OK;
     return fail(m->load.err, WEND_E_STALE,
                 "run %s was imported: its log does not say which programs "
@@ -469,15 +462,16 @@ static wend_status remake(struct remake *m, wend_agent **out)
     wend_run_info *info = NULL;
     wend_agent *agent = NULL;
     wend_status s = store_info(m->load.rt->store, m->id, a, &info, m->load.err);
-    bool imported = s == WEND_OK && info->imported;
 
+    m->past.seen.run = str_of(m->id);
+    m->past.seen.imported = s == WEND_OK && info->imported;
     if (!s)
         s = read_past(m, &log);
     if (!s)
-        s = review(m, imported);
+        s = review(m);
     if (!s) /* which may have filled it in */
         s = load_take(&m->load, m->o.load);
-    m->cwd = m->past.cwd;
+    m->cwd = m->past.seen.cwd;
     if (!s && m->o.take & WEND_FORK_CONFIG)
         s = wend_agent_load(m->load.rt, NULL, m->o.load, &agent, m->load.err);
     else if (!s)

@@ -145,8 +145,7 @@ wend_status wend_store_remove(wend_store *store, const char *id,
     return s;
 }
 
-/* ---- Old runs
- * ---------------------------------------------------------------- */
+/* ---- Old runs ------------------------------------------------------------ */
 
 enum { PAGE = 1000 };
 

@@ -218,31 +218,24 @@ bool batch_effects(struct batch *b, const struct effect *fx)
     return true;
 }
 
-struct batch_mark batch_mark(const struct batch *b)
-{
-    return (struct batch_mark){b->sb.events_count, b->bytes.len,
-                               b->sb.blobs_count,  b->blobs,
-                               b->effects_tail,    b->last_seq};
-}
-
 /* A batch has all events of a step or none. Deltas that were packed on the way
  * stay. */
-void batch_undo(struct batch *b, struct batch_mark m)
+void batch_undo(struct batch *b, const struct batch *before)
 {
-    free_effects(b, *m.effects_tail);
-    *m.effects_tail = NULL;
-    b->effects_tail = m.effects_tail;
-    b->sb.events_count = m.events_count;
-    b->bytes.len = m.bytes_len;
+    free_effects(b, *before->effects_tail);
+    *before->effects_tail = NULL;
+    b->effects_tail = before->effects_tail;
+    b->sb.events_count = before->sb.events_count;
+    b->bytes.len = before->bytes.len;
     b->bytes.failed = b->arena.failed = false;
-    b->blobs = m.blobs;
-    b->sb.blobs_count = m.blobs_count;
-    b->last_seq = m.last_seq;
+    b->blobs = before->blobs;
+    b->sb.blobs_count = before->sb.blobs_count;
+    b->last_seq = before->last_seq;
 }
 
 void batch_clear(struct batch *b)
 {
-    batch_undo(b, (struct batch_mark){.effects_tail = &b->effects});
+    batch_undo(b, &(struct batch){.effects_tail = &b->effects});
     b->sb.heard_count = b->end_blobs_count = 0;
 }
 

@@ -279,21 +279,16 @@ const char *const *call_hidden(const wend_call *call, struct arena *a)
 
 /* ---- On a thread --------------------------------------------------------- */
 
-static struct wend_call *call_of(struct threads_job *job)
-{
-    return container_of(job, struct wend_call, job);
-}
-
 static void run_job(struct threads_job *job)
 {
-    struct wend_call *c = call_of(job);
+    struct wend_call *c = container_of(job, struct wend_call, job);
 
     c->ran = c->fn(c->ctx, c);
 }
 
 static void end_job(struct threads_job *job)
 {
-    struct wend_call *c = call_of(job);
+    struct wend_call *c = container_of(job, struct wend_call, job);
 
     if (c->ran != WEND_OK)
         wend_call_fail(c, c->ran == WEND_AGAIN ? "canceled"

@@ -21,11 +21,6 @@
 #include "core/policy/policy.h"
 #include "core/turn/verdict.h"
 
-static struct child *of_timer(struct timer_node *t)
-{
-    return container_of(t, struct child, timer);
-}
-
 static void unlink_child(struct child *c)
 {
     struct child **link = &c->parent->children;
@@ -48,7 +43,7 @@ static void child_free(struct child *c)
 
 static void on_over(struct timer_node *t)
 {
-    struct child *c = of_timer(t);
+    struct child *c = container_of(t, struct child, timer);
     struct wend_run *parent = c->parent;
 
     child_free(c);
@@ -272,7 +267,7 @@ static void stop_run(struct child *c, wend_str by)
 
 static void on_deadline(struct timer_node *t)
 {
-    struct child *c = of_timer(t);
+    struct child *c = container_of(t, struct child, timer);
 
     c->late = !c->run->over;
     stop_run(c, STR("timeout"));
@@ -322,7 +317,7 @@ static void begin(struct child *c)
 
 static void on_begin(struct timer_node *t)
 {
-    begin(of_timer(t));
+    begin(container_of(t, struct child, timer));
 }
 
 static struct child *child_new(struct wend_run *r, const struct effect *fx)

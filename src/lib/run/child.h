@@ -7,8 +7,7 @@
 
 #include "lib/run/run.h"
 
-/* ---- Agents that an agent may give tasks to (agent_children.c)
- * --------------- */
+/* ---- Agents that an agent may give tasks to (agent_children.c) ----------- */
 
 struct agent_child {
     struct agent_child *next;

@@ -9,12 +9,6 @@
 
 #include "base/utf8.h"
 
-/* The hook's text lives in the run from here on, as valid UTF-8. */
-static void keep_text(struct wend_run *r, wend_hook *h)
-{
-    h->text = h->text.ptr ? utf8_keep(h->text, &r->arena) : STR("");
-}
-
 wend_hook_answer hook_ask(struct wend_run *r, wend_hook *h)
 {
     wend_hook_answer a = WEND_HOOK_GO;
@@ -25,8 +19,8 @@ wend_hook_answer hook_ask(struct wend_run *r, wend_hook *h)
     r->rt->callbacks++;
     a = r->hook(r->hook_ctx, h);
     r->rt->callbacks--;
-    if (a != WEND_HOOK_GO)
-        keep_text(r, h);
+    if (a != WEND_HOOK_GO) /* it lives in the run from here on */
+        h->text = h->text.ptr ? utf8_keep(h->text, &r->arena) : STR("");
     return a;
 }
 

@@ -199,8 +199,7 @@ void run_drop(struct wend_run *r)
     mailbox_unref(box);
 }
 
-/* ---- Options
- * ----------------------------------------------------------------- */
+/* ---- Options ------------------------------------------------------------- */
 
 wend_status run_options(const wend_run_options *options, wend_run_options *o,
                         struct kept **hook, wend_error *err)

@@ -53,14 +53,6 @@ struct fx_node {
     struct effect fx; /* args and key in the same block */
 };
 
-/* Where a batch stood before a step, to undo a step that fails. */
-struct batch_mark {
-    size_t events_count, bytes_len, blobs_count;
-    struct event_blob *blobs;
-    struct fx_node **effects_tail;
-    int64_t last_seq;
-};
-
 /* ---- The reader's side: a bounded queue, then the store ------------------ */
 
 /* The reader's side: events in order, visible up to durable_seq. */
@@ -218,8 +210,8 @@ struct batch *batch_new(struct wend_run *r);
 /* One without a run, whose bytes are zero; batch_end is the other end. */
 void batch_init(struct batch *b, const struct mem *m);
 void batch_end(struct batch *b);
-struct batch_mark batch_mark(const struct batch *b);
-void batch_undo(struct batch *b, struct batch_mark m);
+/* Undoes a step that fails; before: a copy from before the step. */
+void batch_undo(struct batch *b, const struct batch *before);
 void batch_clear(struct batch *b); /* of events, effects and requests */
 bool batch_event(struct batch *b, const wend_event *ev);
 bool batch_pack(struct batch *b, struct pack *p);

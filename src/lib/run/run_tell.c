@@ -124,8 +124,7 @@ wend_status wend_run_cancel_by(wend_run *r, const char *by)
     return WEND_E_MISUSE; /* the runtime is gone */
 }
 
-/* ---- What a host can ask
- * ----------------------------------------------------- */
+/* ---- What a host can ask ------------------------------------------------- */
 
 const char *wend_run_id(const wend_run *r)
 {

@@ -104,14 +104,14 @@ static bool fill(struct batch *b, const struct step *s)
 static bool remember(struct wend_run *r, const struct step *s)
 {
     struct batch *b = shell_batch(r);
-    struct batch_mark before;
+    struct batch before;
 
     if (!b || !batch_pack(b, &r->pack))
         return false;
-    before = batch_mark(b);
+    before = *b;
     if (fill(b, s))
         return true;
-    batch_undo(b, before);
+    batch_undo(b, &before);
     return false;
 }
 

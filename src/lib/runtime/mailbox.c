@@ -4,7 +4,7 @@
  * Posts are intrusive: posting never allocates, so an answer cannot be lost
  * to a full memory.
  */
-#include "lib/runtime/mailbox.h"
+#include "lib/runtime/runtime.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -104,11 +104,6 @@ void mailbox_close(struct mailbox *b)
     pthread_mutex_lock(&b->lock);
     b->loop = NULL;
     pthread_mutex_unlock(&b->lock);
-}
-
-void mailbox_open(struct mailbox *b, struct loop *loop)
-{
-    b->loop = loop;
 }
 
 /* ---- Batches ------------------------------------------------------------- */

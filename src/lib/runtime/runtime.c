@@ -172,7 +172,7 @@ wend_status rt_new(const wend_runtime_options *options, const struct env *env,
     if (s == WEND_OK)
         s = env->loop(env->ctx, &rt->mem, &rt->loop, err);
     if (s == WEND_OK)
-        mailbox_open(rt->mailbox, rt->loop);
+        rt->mailbox->loop = rt->loop;
     if (s == WEND_OK && o.store)
         rt->store = store_hold(o.store);
     else if (s == WEND_OK)

@@ -1,7 +1,7 @@
 /*
  * timers.c - deadlines of a runtime.
  */
-#include "lib/runtime/timers.h"
+#include "lib/runtime/runtime.h"
 
 #include <assert.h>
 

@@ -281,9 +281,112 @@ static void test_free_faults(bool http)
     bench_close(&b);
 }
 
+/* ---- Inside a callback --------------------------------------------------- */
+
+/* The agent of a stored run, inside a callback and outside. */
+struct again {
+    const char *why;
+    bool server; /* its log names one */
+    uint32_t take;
+    wend_status inside;
+};
+
+static const struct again agains[] = {
+    {"without servers", false, 0, WEND_OK},
+    {"with a server", true, 0, WEND_E_MISUSE},
+    {"with a server that the host names", false, WEND_FORK_TOOLS,
+     WEND_E_MISUSE},
+    {"with a server, in place of the log's", true, WEND_FORK_CONFIG,
+     WEND_E_MISUSE},
+};
+
+enum { AGAINS = sizeof agains / sizeof *agains };
+
+struct again_rig {
+    wend_runtime *rt;
+    const char *program;
+    char ids[2][40]; /* of runs without and with a server */
+    wend_status s[AGAINS];
+    bool left_out[AGAINS]; /* no agent was given */
+};
+
+static wend_status make_again(void *ctx, wend_call *call)
+{
+    struct again_rig *r = ctx;
+    const char *const command[] = {r->program, "plain", NULL};
+    const wend_mcp_options server = {
+        .size = sizeof server, .name = "late", .command = command};
+    const wend_mcp_options *const servers[] = {&server};
+    const wend_agent_options host = {.size = sizeof host,
+                                     .model = "script:{\"turns\":[]}"};
+    const wend_load_options load = {.size = sizeof load,
+                                    .agent = &host,
+                                    .servers = servers,
+                                    .servers_count = 1};
+
+    for (int i = 0; i < AGAINS; i++) {
+        wend_of_run_options o = {.size = sizeof o,
+                                 .take = agains[i].take,
+                                 .load = agains[i].take ? &load : NULL};
+        wend_agent *agent = NULL;
+
+        r->s[i] = wend_agent_of_run(r->rt, r->ids[agains[i].server], &o, &agent,
+                                    NULL);
+        r->left_out[i] = !agent;
+        wend_agent_free(agent);
+    }
+    return call ? wend_call_return(call, STR("done")) : WEND_OK;
+}
+
+/* Runs the agent to its end; the id of the run. */
+static void run_to_end(wend_agent *agent, char id[40])
+{
+    wend_run *run = NULL;
+    wend_str text;
+
+    if (wend_run_start(agent, STR("x"), NULL, &run, NULL) == WEND_OK) {
+        snprintf(id, 40, "%s", wend_run_id(run));
+        wend_run_wait(run, &text);
+    }
+    wend_run_free(run);
+}
+
+/* A callback cannot wait for servers, so an agent is not made without them. */
+static void test_inside(void)
+{
+    struct again_rig r = {0};
+    struct bench b;
+    char id[40];
+
+    if (!bench_open(&b, SCRIPT("again", "{}")))
+        return;
+    r.rt = b.rig.rt;
+    r.program = b.program;
+    run_to_end(b.rig.agent, r.ids[0]);
+    tap_is_i64(
+        bench_add(&b, "plain", false, (wend_mcp_options){.accept = true}),
+        WEND_OK, "a server for the log");
+    run_to_end(b.rig.agent, r.ids[1]);
+    make_again(&r, NULL);
+    for (int i = 0; i < AGAINS; i++)
+        tap_is_i64(r.s[i], WEND_OK, "the agent of a run %s, outside a callback",
+                   agains[i].why);
+    rig_add(&b.rig, "again", make_again, WEND_CLASS_READ, &r);
+    run_to_end(b.rig.agent, id);
+    for (int i = 0; i < AGAINS; i++) {
+        tap_is_i64(r.s[i], agains[i].inside,
+                   "the agent of a run %s, inside a callback", agains[i].why);
+        tap_is_i64(r.left_out[i], agains[i].inside != WEND_OK,
+                   "and the agent is %s",
+                   agains[i].inside == WEND_OK ? "there" : "not there");
+    }
+    bench_close(&b);
+}
+
 int main(void)
 {
     signal(SIGPIPE, SIG_IGN);
+    test_inside();
     test_cancel(false);
     test_cancel(true);
     test_cancel_often(false);

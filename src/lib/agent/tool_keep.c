@@ -1,7 +1,7 @@
 /*
  * tool_keep.c - what an agent keeps of a tool's calls.
  */
-#include "lib/runtime/tool_keep.h"
+#include "lib/agent/agent.h"
 
 #include <assert.h>
 
