@@ -55,8 +55,7 @@ void answers_keep(struct answers *a, const struct mem *m, wend_str args,
                   wend_str output, uint32_t labels, int64_t until_us);
 void answers_free(struct answers *a, const struct mem *m);
 
-/* ---- Tools -----------------------------------------------------------------
- */
+/* ---- Tools --------------------------------------------------------------- */
 
 /* The environment of the built-in tools. A call that was given up may still run
  * when its agent is gone, so each call holds a reference. */

@@ -91,7 +91,7 @@ static wend_status take_model(struct agent_loader *l, const char *of,
     if (!str_starts(model, prefix) || model.ptr[len] == '{')
         return WEND_OK;
     buf_cstr(&b, prefix);
-    manifest_path(&b, str_of(of), (wend_str){model.ptr + len, model.len - len});
+    manifest_path(&b, str_of(of), str_skip(model, len));
     *out = buf_keep(&b, l->arena).ptr;
     if (!*out)
         return nomem(l);
@@ -141,7 +141,9 @@ wend_status loader_command(struct agent_loader *l, const char *of,
     return s;
 }
 
-const char *const *texts_of(struct arena *a, const struct manifest_words *w)
+/* The words, then NULL; NULL without memory. */
+static const char *const *texts_of(struct arena *a,
+                                   const struct manifest_words *w)
 {
     const char **list = arena_alloc(a, (w->count + 1) * sizeof *list);
 
@@ -465,7 +467,7 @@ wend_status loader_end(struct agent_loader *l, struct agent_file *f)
         *files++ = (wend_manifest_file){i->name, i->says};
     for (const struct cover_item *i = c->gaps.first; i; i = i->next)
         *gaps++ = (wend_manifest_gap){i->name, i->says};
-    cover_end(c, f->sum);
+    sha256_end_hex(&c->sum, f->sum);
     f->seen.sum = f->sum;
     return WEND_OK;
 }

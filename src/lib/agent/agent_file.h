@@ -40,13 +40,10 @@ static inline const struct agent_file *agent_file_of(const wend_manifest *m)
 static inline const struct tool_file *
 tool_file_of(const wend_command_options *c)
 {
-    return (const struct tool_file *)(const void *)((const char *)c -
-                                                    offsetof(struct tool_file,
-                                                             command));
+    return container_of(c, const struct tool_file, command);
 }
 
-/* ---- Which files commands use, and their sum (cover.c) ---------------------
- */
+/* ---- Which files commands use, and their sum (cover.c) ------------------- */
 
 enum {
     COVER_FILES_MAX = 1000,       /* that one manifest names, in all */
@@ -91,7 +88,6 @@ wend_status cover_word(struct cover *c, const struct manifest_words *w,
 /* A manifest with a sum of its own: its files and gaps join these. */
 wend_status cover_manifest(struct cover *c, const wend_manifest *m,
                            wend_error *err);
-void cover_end(struct cover *c, char *sum);
 
 /* ---- Reading (agent_file.c) ---------------------------------------------- */
 
@@ -117,8 +113,6 @@ wend_status loader_tool(struct agent_loader *l, const char *path, bool plain,
 wend_status loader_command(struct agent_loader *l, const char *of,
                            const struct manifest_words *w,
                            const char *const **out);
-/* The words, then NULL; NULL without memory. */
-const char *const *texts_of(struct arena *a, const struct manifest_words *w);
 /* All but the command; `secrets` is NULL without memory. */
 wend_mcp_options server_options(const struct manifest_server *m,
                                 struct arena *a);

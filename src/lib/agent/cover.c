@@ -34,9 +34,7 @@ static wend_str name_in(const struct cover *c, const char *path)
     wend_str name = str_of(path);
     size_t len = strlen(c->folder);
 
-    if (len && str_starts(name, c->folder))
-        name = (wend_str){name.ptr + len, name.len - len};
-    return name;
+    return str_starts(name, c->folder) ? str_skip(name, len) : name;
 }
 
 /* Once for each name. */
@@ -344,9 +342,4 @@ wend_status cover_manifest(struct cover *c, const wend_manifest *m,
     for (size_t i = 0; !s && i < m->gaps_count; i++)
         s = add_gap(c, str_of(m->gaps[i].name), m->gaps[i].why, err);
     return s;
-}
-
-void cover_end(struct cover *c, char *sum)
-{
-    sha256_end_hex(&c->sum, sum);
 }

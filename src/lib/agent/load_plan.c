@@ -61,20 +61,6 @@ static wend_status check_unasked(const struct load *l,
     return s;
 }
 
-/* How many actions ask a model; recursion as above. */
-static size_t count_asks(const wend_manifest *plan)
-{
-    const struct plan *p = plan_inside(plan->plan);
-    size_t count = 0;
-
-    for (uint32_t i = 0; i < p->count; i++)
-        count += p->actions[i]->type == ACTION_LLM;
-    for (size_t i = 0; i < plan->agents_count; i++)
-        if (plan->agents[i]->plan)
-            count += count_asks(plan->agents[i]);
-    return count;
-}
-
 static void add_model(struct load *l, const char **list, size_t *count,
                       wend_str name)
 {
@@ -84,14 +70,17 @@ static void add_model(struct load *l, const char **list, size_t *count,
     list[(*count)++] = arena_str(&l->arena, name).ptr;
 }
 
+/* list NULL: only counts the actions that ask a model. Recursion as above. */
 static void add_models(struct load *l, const char **list, size_t *count,
                        const wend_manifest *plan)
 {
     const struct plan *p = plan_inside(plan->plan);
 
     for (uint32_t i = 0; i < p->count && !l->arena.failed; i++)
-        if (p->actions[i]->type == ACTION_LLM)
+        if (p->actions[i]->type == ACTION_LLM && list)
             add_model(l, list, count, p->actions[i]->target);
+        else
+            *count += p->actions[i]->type == ACTION_LLM;
     for (size_t i = 0; i < plan->agents_count && !l->arena.failed; i++)
         if (plan->agents[i]->plan)
             add_models(l, list, count, plan->agents[i]);
@@ -101,7 +90,7 @@ wend_status load_plan_models(struct load *l, const wend_manifest *m,
                              const wend_manifest *plan)
 {
     wend_agent_options o = load_options(l, m);
-    size_t count = o.fallbacks_count;
+    size_t count = o.fallbacks_count, most = count;
     const char **list;
     wend_status s = WEND_OK;
 
@@ -111,8 +100,8 @@ wend_status load_plan_models(struct load *l, const wend_manifest *m,
     }
     if (s)
         return s;
-    list =
-        arena_alloc(&l->arena, (count + count_asks(plan) + 1) * sizeof *list);
+    add_models(l, NULL, &most, plan);
+    list = arena_alloc(&l->arena, (most + 1) * sizeof *list);
     if (!list)
         return fail_nomem(l->err);
     if (count)

@@ -41,8 +41,7 @@ void wend_event_free(wend_event *event)
     mem_free(&libc_mem, event);
 }
 
-/* ---- What most consumers want to know about a run --------------------------
- */
+/* ---- What most consumers want to know about a run ------------------------ */
 
 struct wend_collector {
     unsigned process; /* that made it */

@@ -8,8 +8,7 @@
 #include "core/event/event.h"
 #include "store/store.h"
 
-/* ---- Events, one after the other (log_read.c) -----------------------------
- */
+/* ---- Events, one after the other (log_read.c) ---------------------------- */
 
 /* WEND_OK: more; WEND_END: enough; else why the event cannot be used. */
 typedef wend_status (*log_event_fn)(void *ctx, const wend_event *ev);
@@ -33,8 +32,6 @@ struct log_reader {
 
 /* A store_item_fn. */
 bool log_read_item(void *ctx, const struct store_item *item);
-/* WEND_OK, or what is wrong with the items read so far. */
-wend_status log_read_end(struct log_reader *r, const char *id, wend_error *err);
 /* All that the store has and the reader has not had yet. */
 wend_status log_read_more(struct log_reader *r, const char *id,
                           wend_error *err);
@@ -51,8 +48,7 @@ void past_feed(const struct past_log *log, const char *id,
                struct log_reader *r);
 void past_free(struct past_log *log);
 
-/* ---- Whether it is as it was written (log_check.c) ------------------------
- */
+/* ---- Whether it is as it was written (log_check.c) ----------------------- */
 
 /* What lists say of a run from its beginning on; strings in an arena. */
 struct log_birth {

@@ -36,7 +36,7 @@ struct export
     struct name_set blobs; /* that were written */
 };
 
-/* False: there is no memory. */
+/* False: out of memory. */
 static bool add_member(struct export *x, wend_str id)
 {
     struct export_member *m;
@@ -107,8 +107,8 @@ static void put_event(struct buf *b, const struct store_item *item)
     buf_cstr(b, "}\n");
 }
 
-/* Deltas after the last event are no part of its chain: they are left out
- * where only a part is wanted. */
+/* Deltas after the last event are not in its chain: an export of a part
+ * leaves them out. */
 static bool is_past(const struct export *x, const struct store_item *item)
 {
     return x->seq_to &&

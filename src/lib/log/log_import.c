@@ -137,7 +137,7 @@ static wend_status claim(struct import *m)
 }
 
 /* A run whose rest cannot be stored is left without an owner. */
-static void let_go(struct import *m)
+static void release(struct import *m)
 {
     struct store_batch b = {
         .run = str_of(m->run), .epoch = m->epoch, .summary = m->was};
@@ -177,7 +177,7 @@ static wend_status put_run(struct import *m)
     if (s == WEND_OK)
         s = append(m, true);
     if (s != WEND_OK)
-        let_go(m);
+        release(m);
     lease_end(&m->lease);
     return s;
 }

@@ -10,8 +10,7 @@
 #include "lib/run/run.h"
 #include "store/table.h"
 
-/* ---- log_lines.c: the lines of an exported run ------------------------------
- */
+/* ---- log_lines.c: the lines of an exported run --------------------------- */
 
 enum line_kind {
     LINE_HEAD,  /* run */
@@ -51,8 +50,7 @@ void log_source_free(struct log_source *s);
 /* A wend_read_fn for a wend_str. */
 int64_t log_read_memory(void *ctx, int64_t at, char *to, size_t size);
 
-/* ---- The import ------------------------------------------------------------
- */
+/* ---- The import ---------------------------------------------------------- */
 
 enum { BATCH_ITEMS = 256, BATCH_BYTES = 1 << 20 }; /* a few milliseconds */
 

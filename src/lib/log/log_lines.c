@@ -10,12 +10,9 @@
 
 static bool take(wend_str *rest, const char *literal)
 {
-    size_t len = strlen(literal);
-
-    if (rest->len < len || memcmp(rest->ptr, literal, len) != 0)
+    if (!str_starts(*rest, literal))
         return false;
-    rest->ptr += len;
-    rest->len -= len;
+    *rest = str_skip(*rest, strlen(literal));
     return true;
 }
 
@@ -24,8 +21,7 @@ static bool take_some(wend_str *rest, size_t len, wend_str *out)
     if (rest->len < len)
         return false;
     *out = (wend_str){rest->ptr, len};
-    rest->ptr += len;
-    rest->len -= len;
+    *rest = str_skip(*rest, len);
     return true;
 }
 
@@ -131,8 +127,7 @@ enum line_kind log_line_read(wend_str text, struct log_line *out)
     return LINE_BAD;
 }
 
-/* ---- A file that is too large for memory ----------------------------------
- */
+/* ---- A file that is too large for memory --------------------------------- */
 
 enum { READ_BYTES = 1 << 18 };
 
@@ -201,8 +196,7 @@ wend_status log_source_line(struct log_source *s, wend_str *line)
     wend_status status = WEND_OK;
 
     while (status == WEND_OK) {
-        wend_str all = buf_view(&s->text);
-        wend_str rest = {all.ptr + s->taken, all.len - s->taken};
+        wend_str rest = str_skip(buf_view(&s->text), s->taken);
         const char *eol = rest.len > seen
                               ? memchr(rest.ptr + seen, '\n', rest.len - seen)
                               : NULL;

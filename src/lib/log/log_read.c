@@ -105,7 +105,9 @@ bool log_read_item(void *ctx, const struct store_item *item)
     return r->status == WEND_OK;
 }
 
-wend_status log_read_end(struct log_reader *r, const char *id, wend_error *err)
+/* WEND_OK, or what is wrong with the items read so far. */
+static wend_status read_status(const struct log_reader *r, const char *id,
+                               wend_error *err)
 {
     if (r->status == WEND_E_NOMEM)
         return fail_nomem(err);
@@ -124,7 +126,7 @@ wend_status log_read_more(struct log_reader *r, const char *id, wend_error *err)
     if (r->status == WEND_OK)
         s = r->store->ops->read(r->store, str_of(id), from, 0, log_read_item, r,
                                 err);
-    return s == WEND_OK ? log_read_end(r, id, err) : s;
+    return s == WEND_OK ? read_status(r, id, err) : s;
 }
 
 void log_read_free(struct log_reader *r)
@@ -203,7 +205,7 @@ static wend_status read_some(struct past_reading *p, wend_error *err)
         forget_items(p->log);
         p->whole = false;
     }
-    return log_read_end(r, p->log->id, err);
+    return read_status(r, p->log->id, err);
 }
 
 wend_status past_read(const struct log_reader *reader, const char *id,

@@ -90,7 +90,7 @@ bool cache_answers(struct wend_run *r, const struct effect *fx)
 static uint32_t labels_of(const struct wend_run *r, uint32_t action)
 {
     for (const struct child *c = r->children; c; c = c->next)
-        if (c->of_action && c->action == action && c->run)
+        if (!c->fx.call && c->fx.action == action && c->run)
             return c->run->turn.labels;
     return 0;
 }

@@ -181,9 +181,7 @@ static void settle(struct wend_call *c, wend_outcome outcome, wend_str output,
                    const char *code, bool effect_possible)
 {
     struct wend_run *r = c->run;
-    struct input in = {.kind = c->checks      ? IN_CHECKED
-                               : c->of_action ? IN_ACTION_DONE
-                                              : IN_CALL_DONE};
+    struct input in = work_answer(&c->fx, outcome, output, str_of(code));
 
     /* Its strings are used below, after the shell has released it. */
     atomic_fetch_add(&c->refs, 1);
@@ -192,20 +190,14 @@ static void settle(struct wend_call *c, wend_outcome outcome, wend_str output,
         call_unref(c);
         return;
     }
-    in.done = (struct call_done){
-        .turn = c->turn,
-        .call = c->of_action ? STR_NONE : c->id,
-        .outcome = outcome,
-        .output = output,
-        .code = str_of(code),
-        .structured = c->structured.len ? buf_view(&c->structured) : STR_NONE,
-        .effect_possible = effect_possible,
-        .retryable = c->blame.retryable,
-        .labels = c->labels,
-        .ms = (rt_clock(r->rt) - c->began_us) / 1000,
-        .action = c->action,
-        .attempt = c->attempt,
-    };
+    if (c->checks)
+        in.kind = IN_CHECKED;
+    if (c->structured.len)
+        in.done.structured = buf_view(&c->structured);
+    in.done.effect_possible = effect_possible;
+    in.done.retryable = c->blame.retryable;
+    in.done.labels = c->labels;
+    in.done.ms = (rt_clock(r->rt) - c->began_us) / 1000;
     forget(r, c);
     if (c->checks && outcome != WEND_OUTCOME_OK &&
         outcome != WEND_OUTCOME_SKIPPED)
@@ -227,7 +219,7 @@ static bool after_hook(struct wend_call *c, wend_str *output)
 {
     struct wend_run *r = c->run;
     wend_hook h = {.point = WEND_HOOK_CALL_AFTER,
-                   .turn = (uint32_t)c->turn,
+                   .turn = (uint32_t)c->fx.turn,
                    .call = c->id,
                    .name = c->name,
                    .text = *output};
@@ -344,10 +336,7 @@ static struct wend_call *call_new(struct wend_run *r, const struct effect *fx,
     c->args = put(&at, fx->args);
     c->key = put(&at, fx->key);
     c->tool = tool;
-    c->timeout_ms = fx->timeout_ms;
-    c->of_action = !fx->call;
-    c->action = fx->action;
-    c->attempt = fx->attempt;
+    c->fx = *fx;
     c->fn = tool->fn;
     c->ctx = tool->ctx;
     c->kept = kept_ref(tool->kept);
@@ -355,7 +344,6 @@ static struct wend_call *call_new(struct wend_run *r, const struct effect *fx,
     if (c->place)
         atomic_fetch_add(&c->place->refs, 1);
     c->run = r;
-    c->turn = fx->turn;
     c->began_us = rt_clock(r->rt);
     c->output.mem = &c->mem;
     c->arena.mem = &c->mem;
@@ -383,7 +371,7 @@ static void begin(struct wend_run *r, struct wend_call *c)
 {
     c->began_us = rt_clock(r->rt);
     if (!timer_set(&r->rt->timers, &c->deadline,
-                   rt_after(r->rt, c->timeout_ms))) {
+                   rt_after(r->rt, c->fx.timeout_ms))) {
         call_unref(c); /* the tool's: it will never see it */
         shell_nomem(r);
     } else if (!call_look(c)) {
@@ -491,11 +479,10 @@ void call_check(struct wend_run *r, const struct effect *fx)
     begin(r, c);
 }
 
-static bool is_meant(const struct wend_call *c, const struct effect *fx)
+bool work_same(const struct effect *a, const struct effect *b)
 {
-    if (!fx->call)
-        return c->of_action && c->action == fx->action;
-    return !c->of_action && str_eq(c->id, fx->call->id);
+    return a->call && b->call ? str_eq(a->call->id, b->call->id)
+                              : a->call == b->call && a->action == b->action;
 }
 
 /* A callback or a thread cannot be killed: it is told to stop, and abandoned.
@@ -507,7 +494,7 @@ void call_stop(struct wend_run *r, const struct effect *fx)
                     STR("canceled"));
     struct wend_call *c = r->calls;
 
-    while (c && !is_meant(c, fx))
+    while (c && !work_same(&c->fx, fx))
         c = c->next;
     if (!c)
         shell_input(r, &in); /* means nothing if it has ended */

@@ -33,12 +33,10 @@ struct wend_call {
     struct agent_tool *tool;
     struct timer_node deadline;
     struct timer_node begin; /* while it waits for its tool's pace */
-    int64_t turn, began_us, timeout_ms;
-    bool of_action;     /* of a plan, and no model's */
+    struct effect fx;        /* that it carries out, without args and key */
+    int64_t began_us;
     bool checks;        /* only looks what became of it */
-    uint32_t action;    /* its index */
     atomic_uint labels; /* what its answer brings with it [any thread] */
-    int64_t attempt;    /* of the action */
     call_stop_fn stop;  /* NULL: it cannot be stopped, only given up */
     void *stop_ctx;
     enum stop_reason stopping; /* told so, and why; its answer is awaited */
@@ -54,6 +52,8 @@ struct wend_call {
     struct buf structured; /* JSON besides; empty: none */
 };
 
+/* Whether both are about the same call, or the same action of a plan. */
+bool work_same(const struct effect *a, const struct effect *b);
 void call_start(struct wend_run *r, const struct effect *fx);
 void call_check(struct wend_run *r, const struct effect *fx);
 void call_stop(struct wend_run *r, const struct effect *fx);

@@ -41,10 +41,13 @@ void call_blame(wend_call *call, const char *code, bool no_effect,
 
 static void put_output(wend_call *call, wend_str text)
 {
-    if (call->of_action)
-        shell_action_output(call->run, call->action, text);
+    struct wend_run *r = call->run;
+
+    if (call->fx.call)
+        shell_output(r, call->id, text);
     else
-        shell_output(call->run, call->id, text);
+        shell_action_delta(r, WEND_ACTION_OUTPUT, call->fx.action, text,
+                           shell_now(r));
 }
 
 void call_tell_unshown(wend_call *call)
@@ -235,17 +238,17 @@ void call_set_structured(wend_call *call, wend_str json)
 
 void call_put_limit(const struct wend_call *c, wend_str said, struct buf *out)
 {
-    bool whole = c->timeout_ms % 1000 == 0;
+    int64_t ms = c->fx.timeout_ms;
+    bool whole = ms % 1000 == 0;
 
     buf_fmt(out, "timed out after %lld %s (this %s's limit)",
-            (long long)(whole ? c->timeout_ms / 1000 : c->timeout_ms),
-            whole ? "s" : "ms", c->of_action ? "action" : "tool");
+            (long long)(whole ? ms / 1000 : ms), whole ? "s" : "ms",
+            c->fx.call ? "tool" : "action");
     buf_cstr(out, said.len ? "\n" : "; it may have had an effect");
     buf_str(out, said);
 }
 
-/* ---- What rules keep from programs -----------------------------------------
- */
+/* ---- What rules keep from programs --------------------------------------- */
 
 /* Rules and tools are the same in all; that of a child's mode may be none. */
 static const struct config *some_config(const wend_agent *a)

@@ -56,18 +56,13 @@ static void on_over(struct timer_node *t)
 static void settle(struct child *c, struct child_done *d)
 {
     struct wend_run *r = c->parent;
-    struct input in = {
-        .kind = c->of_action ? IN_ACTION_DONE : IN_CALL_DONE,
-        .done = {.turn = c->turn,
-                 .call = c->of_action ? STR_NONE : c->call,
-                 .action = c->action,
-                 .attempt = c->attempt,
-                 .ms = (rt_clock(r->rt) - c->began_us) / 1000,
-                 .child = d},
-    };
+    struct input in =
+        work_answer(&c->fx, WEND_OUTCOME_NONE, STR_NONE, STR_NONE);
 
     if (c->over)
         return;
+    in.done.ms = (rt_clock(r->rt) - c->began_us) / 1000;
+    in.done.child = d;
     c->over = true;
     d->late = c->late;
     c->timer.fire = on_over;
@@ -133,9 +128,9 @@ static void put_config(struct buf *b, const struct child *c)
     const struct turn *t = &c->parent->turn;
     const struct config *config = t->config;
 
-    assert(c->child_config->config_json.len);
-    buf_add(b, c->child_config->config_json.ptr,
-            c->child_config->config_json.len - 1);
+    assert(c->fx.child_config->config_json.len);
+    buf_add(b, c->fx.child_config->config_json.ptr,
+            c->fx.child_config->config_json.len - 1);
     if (c->parent->hook)
         json_add_bool(b, "hooks", true);
     json_open(b, "within", '{');
@@ -159,7 +154,7 @@ static void put_prompt(struct buf *b, const struct child *c,
 
     buf_str(b, json_str(prompt));
     for (const struct json *m = args ? args->first : NULL; m; m = m->next)
-        if (m != prompt && (c->of_action || !str_is(m->key, "agent")))
+        if (m != prompt && (!c->fx.call || !str_is(m->key, "agent")))
             json_add_pair(&others, m->key, m);
     if (others.len)
         buf_fmt(b, "%s{%.*s}", b->len ? "\n\n" : "", (int)others.len,
@@ -178,17 +173,17 @@ void child_fill_start(const struct child *c, wend_ev_run_start *e)
 {
     const struct wend_run *parent = c->parent;
 
-    e->agent = c->child_config->agent;
-    e->model = c->child_config->model;
+    e->agent = c->fx.child_config->agent;
+    e->model = c->fx.child_config->model;
     e->parent_run = str_of(parent->id);
     e->parent_call = c->call;
     e->user = parent->birth.user;
     e->session = parent->birth.session;
     if (parent->correlation.ptr)
         e->correlation_id = parent->correlation;
-    e->limits = c->child_config->limits;
+    e->limits = c->fx.child_config->limits;
     e->limits.parallel =
-        c->child_config->plan_json.ptr
+        c->fx.child_config->plan_json.ptr
             ? parent->turn.limits.parallel
             : least(e->limits.parallel, parent->turn.limits.parallel);
 }
@@ -207,8 +202,8 @@ static wend_status start_new(struct child *c, const wend_run_options *o,
 
     put_config(&config, c);
 
-    if (s == WEND_OK && c->child_config->plan_json.ptr)
-        s = plan_with_inputs(c->child_config->plan_json, c->args, &a, &plan,
+    if (s == WEND_OK && c->fx.child_config->plan_json.ptr)
+        s = plan_with_inputs(c->fx.child_config->plan_json, c->args, &a, &plan,
                              err);
     else if (s == WEND_OK)
         put_prompt(&prompt, c, args);
@@ -286,7 +281,7 @@ static void begin(struct child *c)
 {
     struct wend_run *r = c->parent;
     const struct agent_child *hands =
-        agent_child(r->agent, c->child_config->name);
+        agent_child(r->agent, c->fx.child_config->name);
     wend_error err = {0};
     bool found = false;
     wend_status s;
@@ -310,7 +305,7 @@ static void begin(struct child *c)
         child_look(c->run); /* it was over when we came */
     } else {
         c->timer.fire = on_deadline;
-        shell_timer(r, &c->timer, rt_after(r->rt, c->timeout_ms));
+        shell_timer(r, &c->timer, rt_after(r->rt, c->fx.timeout_ms));
         resume_child(c);
     }
 }
@@ -335,12 +330,7 @@ static struct child *child_new(struct wend_run *r, const struct effect *fx)
     c->args = str_pack(&text, fx->args);
     snprintf(c->id, sizeof c->id, "%.*s", (int)fx->child.len, fx->child.ptr);
     c->parent = r;
-    c->child_config = fx->child_config;
-    c->of_action = !fx->call;
-    c->action = fx->action;
-    c->attempt = fx->attempt;
-    c->turn = fx->turn;
-    c->timeout_ms = fx->timeout_ms;
+    c->fx = *fx;
     c->timer.fire = on_begin;
     c->next = r->children;
     r->children = c;
@@ -422,9 +412,7 @@ bool child_stop(struct wend_run *r, const struct effect *fx)
 {
     struct child *c = r->children;
 
-    while (c && (c->over || c->of_action != !fx->call ||
-                 (fx->call ? !str_eq(c->call, fx->call->id)
-                           : c->action != fx->action)))
+    while (c && (c->over || !work_same(&c->fx, fx)))
         c = c->next;
     if (!c)
         return false;

@@ -35,12 +35,10 @@ struct child {
     struct child *next; /* of the parent */
     struct wend_run *parent;
     struct wend_run *run; /* NULL before it has begun; ours */
-    const struct child_config *child_config;
+    struct effect fx;     /* that it carries out, without args and key */
     char id[40];
     wend_str call, args; /* in the same block; call: or the action's id */
-    bool of_action;
-    uint32_t action;
-    int64_t attempt, turn, timeout_ms, began_us;
+    int64_t began_us;
     struct timer_node timer; /* until it begins, then its deadline, then its
                                 end */
     int64_t left_us;         /* of its time, while its parent is paused */

@@ -156,8 +156,7 @@ static wend_status find_state(struct fork *f)
     return s;
 }
 
-/* ---- Its config -------------------------------------------------------------
- */
+/* ---- Its config ---------------------------------------------------------- */
 
 static bool is_taken(uint32_t take, wend_str member)
 {
@@ -487,7 +486,8 @@ static wend_status fork_make(wend_store *store, const struct env *env,
     wend_status s;
 
     if (!run_id_valid(str_of(id)))
-        return fail(err, WEND_E_INVAL, "fork: '%.60s' is no run id", id);
+        return fail(err, WEND_E_INVAL, "fork: '%.60s' is not the id of a run",
+                    id);
     f.arena.mem = &store->mem;
     s = check(&f, taken, err);
     if (s == WEND_OK)

@@ -79,7 +79,7 @@ static bool is_on_its_way(const struct wend_run *r, int64_t request)
     return found;
 }
 
-/* False: there is no memory to remember that it was heard. */
+/* False: out of memory; the request is given again. */
 static bool serve(struct wend_run *r, const struct store_request *q)
 {
     struct arena a = {.mem = &r->rt->mem};

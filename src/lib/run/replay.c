@@ -203,7 +203,8 @@ wend_status wend_store_replay(wend_runtime *rt, const char *id,
         !OPTIONS_TAKE(&o, wend_replay_options, filter, options) ||
         !(o.speed >= 0))
         return fail(err, WEND_E_INVAL,
-                    "replay: out or id is NULL, id is no run id, or an option "
+                    "replay: out or id is NULL, id is not the id of a run, or "
+                    "an option "
                     "is wrong");
     s = find(rt, id, &alive, &written, err);
     if (s != WEND_OK)

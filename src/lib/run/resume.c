@@ -181,8 +181,9 @@ static wend_status check_resume(const wend_agent *a, const char *id,
     wend_status s;
 
     if (!a || !out || !id || !run_id_valid(str_of(id)))
-        return fail(err, WEND_E_INVAL,
-                    "resume: agent or out is NULL, or id is no run id");
+        return fail(
+            err, WEND_E_INVAL,
+            "resume: agent or out is NULL, or id is not the id of a run");
     s = agent_enter(a, "resume", err);
     if (s == WEND_OK)
         s = rt_check_store(a->rt, err);
@@ -214,7 +215,7 @@ static wend_status claim(struct fold *f, wend_error *err)
     wend_status s;
 
     assert(!r->open);
-    r->open = batch_new(r); /* let_go needs it */
+    r->open = batch_new(r); /* release needs it */
     if (!r->open)
         return fail_nomem(err);
     while ((s = lease_claim(&r->lease, store, r->rt, str_of(r->id), r->turn.seq,
@@ -297,7 +298,7 @@ static wend_status first_step(struct fold *f, wend_error *err)
 
 /* Releases a claimed run unchanged: nothing is added to its log, and the list
  * says what it said before. */
-static void let_go(struct wend_run *r, const struct turn *before)
+static void release(struct wend_run *r, const struct turn *before)
 {
     r->turn = *before;
     if (r->over) /* by the step that is undone */
@@ -333,7 +334,7 @@ static wend_status resume(struct fold *f, wend_error *err)
     if (s == WEND_OK && !r->over) {
         s = first_step(f, err);
         if (s != WEND_OK)
-            let_go(r, &before);
+            release(r, &before);
     }
     recall_free(&f->recall);
     log_read_free(&f->log);

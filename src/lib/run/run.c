@@ -263,7 +263,7 @@ static wend_status canonical_labels(struct wend_run *r, const char *labels,
                  why.message[0] ? ": " : "", why.message);
     for (const struct json *m = s == WEND_OK ? j->first : NULL; m; m = m->next)
         if (m->kind != JSON_STRING)
-            s = fail(err, WEND_E_INVAL, "run: label '%.*s' is no string",
+            s = fail(err, WEND_E_INVAL, "run: label '%.*s' must be a string",
                      (int)m->key.len, m->key.ptr);
     if (s == WEND_OK) {
         json_put(&b, j);

@@ -19,8 +19,7 @@ struct tagging;
 struct took;
 struct veil;
 
-/* ---- What the steps of a run add to the store, on its way there ------------
- */
+/* ---- What the steps of a run add to the store, on its way there ---------- */
 
 struct batch {
     struct post post; /* POST_COMMITTED */
@@ -55,7 +54,7 @@ struct fx_node {
 
 /* ---- The reader's side: a bounded queue, then the store ------------------ */
 
-/* The reader's side: events in order, visible up to durable_seq. */
+/* Events in order, visible up to durable_seq. */
 struct shown {
     wend_event **ring;
     uint32_t cap, first, count;
@@ -77,8 +76,7 @@ struct shown {
     struct timer_node held_timer;
 };
 
-/* ---- The run --------------------------------------------------------------
- */
+/* ---- The run ------------------------------------------------------------- */
 
 struct run_timer {
     struct timer_node node;
@@ -179,17 +177,16 @@ wend_status run_start(wend_agent *agent, wend_str prompt,
 wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
                        const wend_run_options *o, wend_run **out,
                        wend_error *err);
-/* config_mix.c: members of the agent's config where `take` (WEND_FORK_ bits)
+/* fork.c: members of the agent's config where `take` (WEND_FORK_ bits)
  * says so, else the log's; in `a`, absent if there is no memory. */
 wend_str config_mix(wend_str log_json, wend_str agent_json, uint32_t take,
                     struct arena *a);
-/* run_options.c: a copy, and the hook's ctx, to be held while a run is made ...
- */
+/* A copy, and the hook's ctx, to be held while a run is made ... */
 wend_status run_options(const wend_run_options *options, wend_run_options *o,
                         struct kept **hook, wend_error *err);
 /* ... and given to it, if it was; gives `s` back. */
 wend_status run_give(wend_status s, wend_run **out, struct kept *hook);
-/* run_options.c: user, session and correlation of the options. */
+/* User, session and correlation of the options. */
 void run_name(struct wend_run *r, const wend_run_options *o);
 void run_live(struct wend_run *r);   /* it is under way from here on */
 void run_detach(struct wend_run *r); /* the runtime goes first */
@@ -203,8 +200,7 @@ wend_status inbox_input(struct wend_run *r, struct input *in, wend_error *err);
 /* The store refused the end in b: requests were accepted before it. */
 void inbox_unend(struct wend_run *r, struct batch *b);
 
-/* ---- batch.c ----------------------------------------------------------------
- */
+/* ---- batch.c ------------------------------------------------------------- */
 
 struct batch *batch_new(struct wend_run *r);
 /* One without a run, whose bytes are zero; batch_end is the other end. */
@@ -235,8 +231,7 @@ size_t batch_bytes(const struct batch *b); /* that it holds on to */
 void batch_done(struct batch *b);          /* frees it, or keeps it for reuse */
 void batch_free(struct batch *b);
 
-/* ---- show.c -----------------------------------------------------------------
- */
+/* ---- show.c -------------------------------------------------------------- */
 
 bool show_event(struct wend_run *r, const wend_event *ev);
 void show_unend(struct wend_run *r);   /* run_end was not kept */
@@ -251,10 +246,8 @@ const wend_event *show_next(struct wend_run *r);
 /* What comes next cannot be read; seq is what is damaged. */
 void show_lost(struct wend_run *r, wend_status why, int64_t seq);
 void show_free(struct wend_run *r);
-bool show_wants(const struct shown *s, wend_event_type type);
 
-/* ---- replay.c ---------------------------------------------------------------
- */
+/* ---- replay.c ------------------------------------------------------------ */
 
 bool replay_due(struct wend_run *r, const wend_event *ev);
 bool replay_read(struct wend_run *r, const wend_event *ev);
@@ -263,10 +256,8 @@ bool replay_over(const struct wend_run *r);
 void replay_cancel(struct wend_run *r); /* nothing more is given out */
 void replay_free(struct wend_run *r);
 
-/* ---- trouble.c --------------------------------------------------------------
- */
+/* ---- trouble.c ----------------------------------------------------------- */
 
-void run_trouble(struct wend_run *r, const struct trouble *t);
 /* An error whose code is the component. */
 void run_error(struct wend_run *r, const char *component, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

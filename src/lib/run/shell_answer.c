@@ -74,8 +74,7 @@ static void delta(struct wend_run *r, wend_event_type type, struct about about,
         wend_str part = {text.ptr, utf8_cut(text, STRING_INLINE_MAX)};
 
         one_delta(r, type, about, part, now_us);
-        text.ptr += part.len;
-        text.len -= part.len;
+        text = str_skip(text, part.len);
     }
 }
 
@@ -338,9 +337,4 @@ void shell_action_delta(struct wend_run *r, wend_event_type type,
         plan_action_state(p, action)->at == AT_RUNS)
         delta(r, type, (struct about){.action = p->plan->actions[action]->id},
               text, now_us);
-}
-
-void shell_action_output(struct wend_run *r, uint32_t action, wend_str text)
-{
-    shell_action_delta(r, WEND_ACTION_OUTPUT, action, text, shell_now(r));
 }

@@ -16,7 +16,7 @@ enum {
     REFILL_ITEMS = 64, /* store rows read at once by a reader that lags */
 };
 
-bool show_wants(const struct shown *s, wend_event_type type)
+static bool show_wants(const struct shown *s, wend_event_type type)
 {
     return !s->filter.types || s->filter.types >> type & 1;
 }

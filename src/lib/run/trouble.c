@@ -12,7 +12,7 @@
 #include "base/utf8.h"
 
 enum {
-    STANDING_MAX = 64, /* of an agent; more of the same is no news */
+    STANDING_MAX = 64, /* of an agent; more would repeat them */
     WAITING_MAX = 64,  /* of a run, until its next step */
 };
 
@@ -43,7 +43,7 @@ static void add_copy(struct trouble **list, size_t most,
     *end = copy;
 }
 
-void run_trouble(struct wend_run *r, const struct trouble *t)
+static void run_trouble(struct wend_run *r, const struct trouble *t)
 {
     struct input in = {.kind = IN_TROUBLE};
 

@@ -156,8 +156,7 @@ void wend_runtime_free(wend_runtime *rt)
     mailbox_unref(b);
 }
 
-/* ---- Contexts of the host --------------------------------------------------
- */
+/* ---- Contexts of the host ------------------------------------------------ */
 
 struct kept {
     wend_release_fn release;

@@ -398,8 +398,7 @@ wend_status wend_runtime_wakeup(wend_runtime *rt)
     return WEND_OK;
 }
 
-/* ---- Facts -----------------------------------------------------------------
- */
+/* ---- Facts --------------------------------------------------------------- */
 
 /* On the store's thread, or from inside keep. */
 static void on_kept(void *ctx, wend_status s)

@@ -19,8 +19,7 @@
 #include "host/threads.h"
 #include "store/store.h"
 
-/* ---- Deadlines: a heap of timers that live in others (timers.c) ------------
- */
+/* ---- Deadlines: a heap of timers that live in others (timers.c) ---------- */
 
 struct timer_node {
     int64_t due_us; /* by the clock that never goes back */
@@ -44,8 +43,7 @@ int64_t timers_next(const struct timers *ts);
 struct timer_node *timers_due(struct timers *ts, int64_t now_us);
 void timers_free(struct timers *ts);
 
-/* ---- Messages of other threads (mailbox.c) ---------------------------------
- */
+/* ---- Messages of other threads (mailbox.c) ------------------------------- */
 
 enum post_kind {
     POST_COMMITTED,
@@ -99,8 +97,7 @@ void mailbox_answered(struct mailbox *b);
 /* Waits until no batch is there. For stores that answer from a thread. */
 void mailbox_settle(struct mailbox *b);
 
-/* ---- The runtime -----------------------------------------------------------
- */
+/* ---- The runtime --------------------------------------------------------- */
 
 struct wend_agent;
 struct wend_run;
@@ -161,8 +158,7 @@ struct threads *rt_threads(wend_runtime *rt);
 wend_status rt_fetch(wend_runtime *rt, struct fetch **out, wend_error *err);
 wend_status rt_procs(wend_runtime *rt, struct procs **out, wend_error *err);
 
-/* ---- Facts: fire-and-forget writes by name --------------------------------
- */
+/* ---- Facts: fire-and-forget writes by name ------------------------------- */
 
 /* Keeps a copy; a failure is not reported. */
 void fact_keep(wend_runtime *rt, const struct store_fact *fact);
@@ -170,8 +166,7 @@ void fact_keep(wend_runtime *rt, const struct store_fact *fact);
 wend_status fact_text(wend_runtime *rt, wend_str space, wend_str key,
                       struct buf *out, wend_error *err);
 
-/* ---- handover.c -------------------------------------------------------------
- */
+/* ---- handover.c ---------------------------------------------------------- */
 
 /* Around calls that pump or call the host back: handles that are freed in
  * between are destroyed by rt_end. False: the runtime was one of them. */
