@@ -41,13 +41,10 @@ void call_blame(wend_call *call, const char *code, bool no_effect,
 
 static void put_output(wend_call *call, wend_str text)
 {
-    struct wend_run *r = call->run;
-
     if (call->fx.call)
-        shell_output(r, call->id, text);
+        shell_output(call->run, call->id, text);
     else
-        shell_action_delta(r, WEND_ACTION_OUTPUT, call->fx.action, text,
-                           shell_now(r));
+        shell_action_output(call->run, call->fx.action, text);
 }
 
 void call_tell_unshown(wend_call *call)

@@ -38,7 +38,8 @@ void shell_done(struct wend_run *r, int64_t ask, wend_str finish,
 void shell_model_fail(struct wend_run *r, int64_t ask,
                       const struct model_error *e);
 void shell_output(struct wend_run *r, wend_str call, wend_str text);
-/* A piece of what an action, or its model, says. */
+void shell_action_output(struct wend_run *r, uint32_t action, wend_str text);
+/* A piece of what an action's model says. */
 void shell_action_delta(struct wend_run *r, wend_event_type type,
                         uint32_t action, wend_str text, int64_t now_us);
 int64_t shell_now(struct wend_run *r); /* for an event, never going back */

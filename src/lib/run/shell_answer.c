@@ -338,3 +338,8 @@ void shell_action_delta(struct wend_run *r, wend_event_type type,
         delta(r, type, (struct about){.action = p->plan->actions[action]->id},
               text, now_us);
 }
+
+void shell_action_output(struct wend_run *r, uint32_t action, wend_str text)
+{
+    shell_action_delta(r, WEND_ACTION_OUTPUT, action, text, shell_now(r));
+}
