@@ -77,19 +77,14 @@ static void put_escaped(struct buf *b, wend_str s)
 /* Whether a part of the path is . or .. */
 static bool has_dots(wend_str path)
 {
-    size_t at = 0;
+    const char *query = path.len ? memchr(path.ptr, '?', path.len) : NULL;
+    wend_str part;
 
-    while (at < path.len && path.ptr[at] != '?') {
-        size_t from = at;
-        wend_str part;
-
-        while (at < path.len && path.ptr[at] != '/' && path.ptr[at] != '?')
-            at++;
-        part = (wend_str){path.ptr + from, at - from};
+    if (query)
+        path.len = (size_t)(query - path.ptr);
+    while (str_take(&path, '/', &part))
         if (str_is(part, ".") || str_is(part, ".."))
             return true;
-        at += at < path.len && path.ptr[at] == '/';
-    }
     return false;
 }
 

@@ -8,19 +8,15 @@
  */
 #include "lib/run/child.h"
 
-static void add_metrics(const wend_ev_metrics *m, struct budget *sum)
+static void add(struct budget *sum, int64_t tokens, int64_t cost_nano)
 {
-    sum->tokens = i64_sum(sum->tokens, i64_sum(m->tokens_in, m->tokens_out));
-    sum->cost_nano = i64_sum(sum->cost_nano, m->cost_nano);
+    sum->tokens = i64_sum(sum->tokens, tokens);
+    sum->cost_nano = i64_sum(sum->cost_nano, cost_nano);
 }
 
-static void add_reserved(const struct wend_run *r, struct budget *sum)
+static void add_metrics(const wend_ev_metrics *m, struct budget *sum)
 {
-    struct budget own;
-
-    turn_reserved(&r->turn, &own);
-    sum->tokens = i64_sum(sum->tokens, own.tokens);
-    sum->cost_nano = i64_sum(sum->cost_nano, own.cost_nano);
+    add(sum, i64_sum(m->tokens_in, m->tokens_out), m->cost_nano);
 }
 
 /* ---- After an interruption ----------------------------------------------- */
@@ -36,13 +32,10 @@ static void add_stored(const struct wend_run *r, wend_str child,
 
     if (s == WEND_OK && info->imported && !r->trusts)
         s = WEND_E_NOTFOUND; /* it only has the id of ours */
-    if (s == WEND_OK) {
-        sum->tokens =
-            i64_sum(sum->tokens, i64_sum(info->tokens_in, info->tokens_out));
-        sum->cost_nano = i64_sum(sum->cost_nano, info->cost_nano);
-    } else if (s != WEND_E_NOTFOUND) {
+    if (s == WEND_OK)
+        add(sum, i64_sum(info->tokens_in, info->tokens_out), info->cost_nano);
+    else if (s != WEND_E_NOTFOUND)
         sum->tokens = sum->cost_nano = INT64_MAX;
-    }
     arena_free(&a);
 }
 
@@ -82,9 +75,13 @@ static bool counts(const struct child *c)
 static void add_all(const struct wend_run *r, const struct wend_run *but,
                     struct budget *sum)
 {
+    struct budget reserved;
+
     add_metrics(&r->turn.metrics, sum);
-    if (r != but)
-        add_reserved(r, sum);
+    if (r != but) {
+        turn_reserved(&r->turn, &reserved);
+        add(sum, reserved.tokens, reserved.cost_nano);
+    }
     for (const struct child *c = r->children; c; c = c->next)
         if (counts(c))
             add_all(c->run, but, sum);

@@ -22,7 +22,8 @@ struct fork {
     wend_fork_options o;
     struct arena arena;
     struct log_reader log;  /* the newest reading */
-    wend_event *at;         /* the last shared event */
+    struct log_reader last; /* that of the last shared event ... */
+    const wend_event *at;   /* ... which is this */
     struct log_birth birth; /* what lists say there, if it was needed */
     struct turn turn;       /* the state there, if it was needed */
     wend_event *events;     /* its own */
@@ -126,11 +127,11 @@ static wend_status find_at(struct fork *f, const wend_run_info *info)
                     "run %s has no event %lld: they are 1 to %lld", f->id,
                     (long long)f->o.at, (long long)info->seq);
     s = read_past(f, f->o.at, take_first);
+    f->last = f->log;
+    f->log = (struct log_reader){0};
+    f->at = &f->last.around;
     if (s != WEND_OK)
         return s;
-    f->at = event_copy(&f->store->mem, &f->log.around);
-    if (!f->at)
-        return fail_nomem(f->err);
     if (f->at->seq != f->o.at || !run_id_valid(f->at->run))
         return fail(f->err, WEND_E_CORRUPT,
                     "the log of run %s is damaged at event %lld", f->id,
@@ -495,7 +496,7 @@ static wend_status fork_make(wend_store *store, const struct env *env,
     if (s == WEND_OK)
         memcpy(fork, f.fork, sizeof f.fork);
     *at = f.o.at;
-    mem_free(&store->mem, f.at);
+    log_read_free(&f.last);
     log_read_free(&f.log);
     arena_free(&f.arena);
     return s;

@@ -253,7 +253,6 @@ static wend_status canonical_labels(struct wend_run *r, const char *labels,
                                     wend_str *out, wend_error *err)
 {
     struct arena a = {.mem = &r->rt->mem};
-    struct buf b = {.mem = &r->rt->mem};
     wend_error why = {0};
     struct json *j = json_parse(str_of(labels), &a, &why);
     wend_status s = WEND_OK;
@@ -265,12 +264,8 @@ static wend_status canonical_labels(struct wend_run *r, const char *labels,
         if (m->kind != JSON_STRING)
             s = fail(err, WEND_E_INVAL, "run: label '%.*s' must be a string",
                      (int)m->key.len, m->key.ptr);
-    if (s == WEND_OK) {
-        json_put(&b, j);
-        *out = arena_str(&r->arena, buf_view(&b));
-        r->arena.failed |= b.failed;
-    }
-    buf_free(&b);
+    if (s == WEND_OK)
+        *out = json_text(j, &r->arena);
     arena_free(&a);
     return s;
 }
@@ -297,12 +292,10 @@ static wend_status fill_start(struct wend_run *r, const wend_run_options *o,
 /* What the listing shows; strings live as long as the run. */
 static void fill_birth(struct wend_run *r, const wend_ev_run_start *e)
 {
-    wend_str head = {e->prompt.ptr, utf8_cut(e->prompt, 4096)};
-
     r->birth = (struct store_birth){
         .agent = e->agent,
         .model = e->model,
-        .prompt = arena_str(&r->arena, head),
+        .prompt = arena_str(&r->arena, store_prompt(e->prompt)),
         .user = e->user,
         .session = e->session,
         .parent = e->parent_run,

@@ -16,22 +16,15 @@ enum {
     WAITING_MAX = 64,  /* of a run, until its next step */
 };
 
-/* The end of the list, NULL if it is full. */
-static struct trouble **list_end(struct trouble **link, size_t most)
-{
-    size_t count = 0;
-
-    for (; *link; link = &(*link)->next)
-        count++;
-    return count < most ? link : NULL;
-}
-
 static void add_copy(struct trouble **list, size_t most,
                      const struct trouble *t, struct arena *a)
 {
-    struct trouble **end = list_end(list, most);
-    struct trouble *copy = end ? arena_alloc(a, sizeof *copy) : NULL;
+    struct trouble *copy;
+    size_t count = 0;
 
+    for (; *list; list = &(*list)->next)
+        count++;
+    copy = count < most ? arena_alloc(a, sizeof *copy) : NULL;
     if (!copy)
         return;
     *copy = (struct trouble){.warning = t->warning,
@@ -40,7 +33,7 @@ static void add_copy(struct trouble **list, size_t most,
                              .message = arena_str(a, t->message),
                              .component = arena_str(a, t->component),
                              .of = arena_str(a, t->of)};
-    *end = copy;
+    *list = copy;
 }
 
 static void run_trouble(struct wend_run *r, const struct trouble *t)

@@ -191,42 +191,6 @@ wend_status wend_runtime_new(const wend_runtime_options *options,
     return rt_new(options, &env_real, out, err);
 }
 
-static void take_mail(wend_runtime *rt);
-
-void rt_destroy(wend_runtime *rt)
-{
-    struct mailbox *box = rt->mailbox;
-
-    assert(rt->magic == RUNTIME_MAGIC);
-    while (rt->runs) {
-        struct wend_run *r = rt->runs;
-
-        while (r->child) /* it goes with its parent, who looks at it */
-            r = r->child->parent;
-        run_detach(r);
-    }
-    while (rt->agents)
-        agent_detach(rt->agents);
-    rt_flush(rt);
-    mailbox_close(box);
-    take_mail(rt);
-    rt_bury(rt, NULL);
-    threads_free(rt->threads);
-    if (rt->store && rt->store->ops->own_thread)
-        mailbox_settle(box); /* batches are memory of the allocator */
-    batch_free(rt->spare);
-    pool_forget(rt);
-    procs_free(rt->procs);
-    fetch_free(rt->fetch);
-    loop_free(rt->loop);
-    timers_free(&rt->timers);
-    arena_free(&rt->scratch);
-    wend_store_free(rt->store);
-    rt->magic = 0;
-    mem_free(&(struct mem){rt->mem.fn, rt->mem.ctx}, rt);
-    mailbox_leave(box);
-}
-
 /* ---- Pumping ------------------------------------------------------------- */
 
 void rt_store_failed(wend_runtime *rt, wend_status s)
@@ -313,6 +277,40 @@ void rt_flush(wend_runtime *rt)
         r->dirty = false;
         shell_submit(r);
     }
+}
+
+void rt_destroy(wend_runtime *rt)
+{
+    struct mailbox *box = rt->mailbox;
+
+    assert(rt->magic == RUNTIME_MAGIC);
+    while (rt->runs) {
+        struct wend_run *r = rt->runs;
+
+        while (r->child) /* it goes with its parent, who looks at it */
+            r = r->child->parent;
+        run_detach(r);
+    }
+    while (rt->agents)
+        agent_detach(rt->agents);
+    rt_flush(rt);
+    mailbox_close(box);
+    take_mail(rt);
+    rt_bury(rt, NULL);
+    threads_free(rt->threads);
+    if (rt->store && rt->store->ops->own_thread)
+        mailbox_settle(box); /* batches are memory of the allocator */
+    batch_free(rt->spare);
+    pool_forget(rt);
+    procs_free(rt->procs);
+    fetch_free(rt->fetch);
+    loop_free(rt->loop);
+    timers_free(&rt->timers);
+    arena_free(&rt->scratch);
+    wend_store_free(rt->store);
+    rt->magic = 0;
+    mem_free(&(struct mem){rt->mem.fn, rt->mem.ctx}, rt);
+    mailbox_leave(box);
 }
 
 static int until_next_timer(wend_runtime *rt, int timeout_ms)

@@ -1,9 +1,11 @@
 /*
  * test_fork_fail.c - a fork that cannot be resumed is not left behind: each
- * allocation of wend_run_fork fails once.
+ * allocation of wend_run_fork fails once. An event of a later version can be
+ * the last that is shared.
  */
 #include "fault.h"
 #include "run_help.h"
+#include "store_help.h"
 
 #define SCRIPT                                                           \
     "script:{\"turns\":[{\"text\":\"hm\",\"calls\":[{\"name\":\"echo\"," \
@@ -67,11 +69,34 @@ static void test_store(const char *url)
     wend_store_free(r.store);
 }
 
+#define OLD "00000000-0000-7000-8000-000000000001"
+#define HEAD "{\"run\":\"" OLD "\",\"seq\":"
+
+static void test_unknown(void)
+{
+    wend_fork_options o = {.size = sizeof o, .at = 2};
+    wend_error err = {0};
+    wend_store *store = NULL;
+    char fork[37] = "";
+
+    if (wend_store_open("memory:", &store, NULL) != WEND_OK)
+        exit(1);
+    put_event(store, OLD, 1,
+              HEAD "1,\"time\":1,\"type\":\"message\",\"data\":{\"role\":"
+                   "\"user\",\"text\":\"x\"}}");
+    put_event(store, OLD, 2,
+              HEAD "2,\"time\":1,\"type\":\"from_later\",\"data\":{}}");
+    tap_is_i64(wend_store_fork(store, OLD, &o, fork, &err), WEND_OK,
+               "a fork at an event of a later version: %s", err.message);
+    wend_store_free(store);
+}
+
 int main(void)
 {
     char path[64];
 
     snprintf(path, sizeof path, "%s/fork_fail.db", getenv("TMPDIR"));
+    test_unknown();
     test_store("memory:");
     test_store(path);
     return tap_done();
