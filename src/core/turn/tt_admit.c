@@ -3,6 +3,7 @@
  */
 #include "core/turn/tt_step.h"
 
+#include "base/utf8.h"
 #include "core/schema/schema.h"
 
 void deny(struct admission *a, wend_str message)
@@ -57,6 +58,29 @@ static void check_args(struct tt *x, struct admission *a,
     else if (args->kind != JSON_OBJECT)
         refuse(a, STR("invalid_arguments"),
                STR("the arguments must be a JSON object"));
+}
+
+/* Why no child may be started, or absent. */
+static wend_str child_refused(struct tt *x, wend_str name)
+{
+    const struct config *c = x->t->config;
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    if (c->within.depth >= CHILD_DEPTH_MAX)
+        buf_fmt(&b, "runs in runs, deeper than %d: do it yourself",
+                CHILD_DEPTH_MAX);
+    else if (config_child(c, name))
+        return STR_NONE;
+    else if (!c->children_count)
+        buf_cstr(&b, "this agent has no other agents; do it yourself");
+    else {
+        buf_fmt(&b, "there is no agent '%.*s'; the agents are:",
+                (int)utf8_cut(name, 80), name.ptr ? name.ptr : "");
+        for (size_t i = 0; i < c->children_count; i++)
+            buf_fmt(&b, "%s %.*s", i ? "," : "", (int)c->children[i].name.len,
+                    c->children[i].name.ptr);
+    }
+    return take_text(x, &b);
 }
 
 /* Refuses it unless a child of that name may be started. */

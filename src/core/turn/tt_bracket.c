@@ -122,6 +122,22 @@ static void emit_action_end(struct tt *x, const struct work *w,
     emit(x, WEND_ACTION_END, &e);
 }
 
+/* What a call that ran has brought: of its tool, its arguments, its answer. */
+static wend_str call_labels_text(struct tt *x, const struct work *w,
+                                 const struct call_done *d)
+{
+    const struct tool *tool = w->tool;
+    uint32_t labels = d->labels;
+
+    if (tool)
+        labels |= tool->labels |
+                  policy_labels(x->t, tool, w->args, x->s->scratch->mem);
+    if (d->child)
+        labels |= d->child->labels;
+    return tool && labels == tool->labels ? tool->labels_json
+                                          : labels_text(x, labels);
+}
+
 /* What did not run brings no labels. */
 static void emit_end(struct tt *x, const struct work *w,
                      const struct call_done *d, bool ran)

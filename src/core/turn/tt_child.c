@@ -12,7 +12,6 @@
 #include "base/hash.h"
 #include "base/id.h"
 #include "base/label.h"
-#include "base/utf8.h"
 
 bool is_own_key(const struct turn *t, wend_str key)
 {
@@ -94,21 +93,6 @@ wend_str labels_text(struct tt *x, uint32_t labels)
     return take_text(x, &b);
 }
 
-wend_str call_labels_text(struct tt *x, const struct work *w,
-                          const struct call_done *d)
-{
-    const struct tool *tool = w->tool;
-    uint32_t labels = d->labels;
-
-    if (tool)
-        labels |= tool->labels |
-                  policy_labels(x->t, tool, w->args, x->s->scratch->mem);
-    if (d->child)
-        labels |= d->child->labels;
-    return tool && labels == tool->labels ? tool->labels_json
-                                          : labels_text(x, labels);
-}
-
 void end_child(struct tt *x, wend_str run, const struct child_done *d)
 {
     const struct child_done unknown = {.outcome = WEND_OUTCOME_CANCELED};
@@ -157,41 +141,4 @@ void settle_child(struct tt *x, wend_str name, struct call_done *d)
               : c->code.ptr                         ? c->code
                                                     : STR("failed");
     d->effect_possible = c->metrics.tool_calls > 0 || c->metrics.actions > 0;
-}
-
-wend_str child_refused(struct tt *x, wend_str name)
-{
-    const struct config *c = x->t->config;
-    struct buf b = {.mem = x->s->scratch->mem};
-
-    if (c->within.depth >= CHILD_DEPTH_MAX)
-        buf_fmt(&b, "runs in runs, deeper than %d: do it yourself",
-                CHILD_DEPTH_MAX);
-    else if (config_child(c, name))
-        return STR_NONE;
-    else if (!c->children_count)
-        buf_cstr(&b, "this agent has no other agents; do it yourself");
-    else {
-        buf_fmt(&b, "there is no agent '%.*s'; the agents are:",
-                (int)utf8_cut(name, 80), name.ptr ? name.ptr : "");
-        for (size_t i = 0; i < c->children_count; i++)
-            buf_fmt(&b, "%s %.*s", i ? "," : "", (int)c->children[i].name.len,
-                    c->children[i].name.ptr);
-    }
-    return take_text(x, &b);
-}
-
-bool child_met_limit(const struct tt *x, wend_str name,
-                     const struct child_done *d)
-{
-    const struct turn *t = x->t;
-    const struct child_config *child = config_child(t->config, name);
-
-    if (d->outcome != WEND_OUTCOME_LIMIT || !child ||
-        t->stop.outcome != WEND_OUTCOME_NONE)
-        return false;
-    return (str_is(d->limit, "tokens") && t->limits.tokens &&
-            !child->limits.tokens) ||
-           (str_is(d->limit, "cost") && t->limits.cost_nano &&
-            !child->limits.cost_nano);
 }

@@ -54,6 +54,14 @@ static void emit_context(struct tt *x)
     end_context(x);
 }
 
+/* What the next model call is for. */
+static wend_purpose turn_purpose(const struct turn *t)
+{
+    if (t->repair && !t->repair_used)
+        return WEND_PURPOSE_REPAIR;
+    return t->config->plan_tool ? WEND_PURPOSE_PLAN : WEND_PURPOSE_ANSWER;
+}
+
 static void emit_model_start(struct tt *x)
 {
     const struct turn *t = x->t;
@@ -118,6 +126,20 @@ static size_t sealed_count(const struct reply *r)
     while (n < r->calls_count && r->calls[n].sealed)
         n++;
     return n;
+}
+
+/* The call in model_end of a plan that is open: with what was handed over. */
+static wend_ev_call plan_call_so_far(struct tt *x)
+{
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    json_open(&b, NULL, '{');
+    json_open(&b, "actions", '[');
+    for (uint32_t i = 0; i < x->t->plan.plan->count; i++)
+        json_add_raw(&b, NULL, x->t->plan.plan->actions[i]->json);
+    json_close(&b, ']');
+    json_close(&b, '}');
+    return (wend_ev_call){x->t->plan_call, STR("plan"), take_text(x, &b)};
 }
 
 /* Those after the first `whole` are only as far as they were acted upon. */

@@ -216,6 +216,14 @@ static bool has_slot(const struct tt *x, uint32_t i)
            (p->running < plan_slots(p) && (limit <= 0 || p->running < limit));
 }
 
+static bool may_start_early(const struct tt *x, uint32_t i)
+{
+    if (x->t->config->eager == EAGER_OFF || !x->t->plan.plan->whole[i])
+        return false;
+    return x->t->config->eager == EAGER_ALL ||
+           turn_action_class(x->t, i) != WEND_CLASS_UNSAFE;
+}
+
 /* While it is being written, the best one may have to wait for its end. */
 static bool start_one(struct tt *x)
 {
@@ -300,6 +308,22 @@ void begin_plan(struct tt *x)
                                .auto_parallel = !p->max_parallel});
     if (!no_memory(x))
         run_plan(x);
+}
+
+/* Whether it ended at a limit that is not its own, but ours. */
+static bool child_met_limit(const struct tt *x, wend_str name,
+                            const struct child_done *d)
+{
+    const struct turn *t = x->t;
+    const struct child_config *child = config_child(t->config, name);
+
+    if (d->outcome != WEND_OUTCOME_LIMIT || !child ||
+        t->stop.outcome != WEND_OUTCOME_NONE)
+        return false;
+    return (str_is(d->limit, "tokens") && t->limits.tokens &&
+            !child->limits.tokens) ||
+           (str_is(d->limit, "cost") && t->limits.cost_nano &&
+            !child->limits.cost_nano);
 }
 
 void on_action_done(struct tt *x)

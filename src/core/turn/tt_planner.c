@@ -224,27 +224,6 @@ void take_written(struct tt *x)
     }
 }
 
-bool may_start_early(const struct tt *x, uint32_t i)
-{
-    if (x->t->config->eager == EAGER_OFF || !x->t->plan.plan->whole[i])
-        return false;
-    return x->t->config->eager == EAGER_ALL ||
-           turn_action_class(x->t, i) != WEND_CLASS_UNSAFE;
-}
-
-wend_ev_call plan_call_so_far(struct tt *x)
-{
-    struct buf b = {.mem = x->s->scratch->mem};
-
-    json_open(&b, NULL, '{');
-    json_open(&b, "actions", '[');
-    for (uint32_t i = 0; i < x->t->plan.plan->count; i++)
-        json_add_raw(&b, NULL, x->t->plan.plan->actions[i]->json);
-    json_close(&b, ']');
-    json_close(&b, '}');
-    return (wend_ev_call){x->t->plan_call, STR("plan"), take_text(x, &b)};
-}
-
 /* ---- The call ------------------------------------------------------------ */
 
 /* The list of actions in the arguments, or NULL and what is wrong. */
@@ -411,16 +390,6 @@ void end_plan_call(struct tt *x)
         d.ms = (t->time_us - t->plan.started_us) / 1000;
     w = work_of_call(t, turn_call(t, (uint32_t)i));
     end_work(x, &w, &d);
-}
-
-void leave_given_plan(struct tt *x)
-{
-    int i = turn_plan_call(x->t);
-
-    if (i < 0 || !(x->t->flags[i] & CALL_ENDED))
-        return;
-    stop_plan(x);
-    end_plan(x, WEND_OUTCOME_CANCELED);
 }
 
 /* ---- The loop ------------------------------------------------------------ */

@@ -123,6 +123,18 @@ static void settle_lost(struct tt *x)
                      "to stop then"));
 }
 
+/* A fork may be given the result of the call whose plan is under way: then the
+ * plan is canceled. */
+static void leave_given_plan(struct tt *x)
+{
+    int i = turn_plan_call(x->t);
+
+    if (i < 0 || !(x->t->flags[i] & CALL_ENDED))
+        return;
+    stop_plan(x);
+    end_plan(x, WEND_OUTCOME_CANCELED);
+}
+
 static void resume_calls(struct tt *x)
 {
     settle_lost(x);

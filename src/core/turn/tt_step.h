@@ -143,17 +143,11 @@ wend_str output_json(struct tt *x, wend_str text);
 /* tt_planner.c: plans that the model writes */
 /* Takes the complete actions of the plan that is being written. */
 void take_written(struct tt *x);
-/* The call in model_end of a plan that is open: with what was handed over. */
-wend_ev_call plan_call_so_far(struct tt *x);
 void start_plan_call(struct tt *x, const struct work *w,
                      const struct admission *a);
 void end_plan_call(struct tt *x); /* if its plan is over */
-/* A fork may be given the result of the call whose plan is under way: then the
- * plan is canceled. */
-void leave_given_plan(struct tt *x);
-bool end_planning(struct tt *x); /* true: the run has ended */
-bool ask_for_plan(struct tt *x); /* a file's plan failed; false: that's it */
-bool may_start_early(const struct tt *x, uint32_t i);
+bool end_planning(struct tt *x);  /* true: the run has ended */
+bool ask_for_plan(struct tt *x);  /* a file's plan failed; false: that's it */
 
 /* tt_model.c */
 void end_context(struct tt *x); /* the event */
@@ -242,17 +236,9 @@ void start_child(struct tt *x, const struct work *w, int64_t delay_ms);
 void end_child(struct tt *x, wend_str run, const struct child_done *d);
 /* What the child's end means for the work that waits for it. */
 void settle_child(struct tt *x, wend_str name, struct call_done *d);
-/* Whether it ended at a limit that is not its own, but ours. */
-bool child_met_limit(const struct tt *x, wend_str name,
-                     const struct child_done *d);
-/* Why no child may be started, or absent. */
-wend_str child_refused(struct tt *x, wend_str name);
 /* The agent or plan that does it. */
 wend_str child_name(struct tt *x, const struct work *w);
 wend_str labels_text(struct tt *x, uint32_t labels); /* absent: none */
-/* What a call that ran has brought: of its tool, its arguments, its answer. */
-wend_str call_labels_text(struct tt *x, const struct work *w,
-                          const struct call_done *d);
 
 /* tt_budget.c: turn_reserved (tt.h), and of it what actions ask */
 void plan_reserved(const struct turn *t, struct budget *out);

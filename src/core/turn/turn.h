@@ -175,16 +175,12 @@ const struct call_state *turn_call_state(const struct turn *t, uint32_t index);
 /* A copy of that to change, the newest from now on; NULL: out of memory. */
 struct call_state *turn_change_call(struct turn *t, uint32_t index,
                                     const struct keep *k);
-/* The arguments that it got, or will get as far as is known. */
-wend_str turn_call_args(const struct turn *t, const struct call *c);
 /* The sum, or INT64_MAX if it overflows. */
 int64_t i64_sum(int64_t a, int64_t b);
 /* Adds to what is spent or reserved; nothing lowers that, nor wraps. */
 void spend(int64_t *spent, int64_t more);
 /* The model that is asked now, of the config's. */
 const struct model_use *turn_model(const struct turn *t);
-/* What the next model call is for. */
-wend_purpose turn_purpose(const struct turn *t);
 /* Whether readers see what this model call says as it comes. */
 bool turn_shows_deltas(const struct turn *t);
 /* Estimated tokens of the next request. */

@@ -114,13 +114,6 @@ const struct call_state *turn_call_state(const struct turn *t, uint32_t index)
     return s ? s : &none;
 }
 
-wend_str turn_call_args(const struct turn *t, const struct call *c)
-{
-    const struct call_state *s = turn_call_state(t, c->index);
-
-    return s->args.ptr ? s->args : c->args;
-}
-
 int64_t i64_sum(int64_t a, int64_t b)
 {
     int64_t sum;
@@ -138,13 +131,6 @@ const struct model_use *turn_model(const struct turn *t)
 {
     assert(t->model_at < t->config->models_count);
     return &t->config->models[t->model_at];
-}
-
-wend_purpose turn_purpose(const struct turn *t)
-{
-    if (t->repair && !t->repair_used)
-        return WEND_PURPOSE_REPAIR;
-    return t->config->plan_tool ? WEND_PURPOSE_PLAN : WEND_PURPOSE_ANSWER;
 }
 
 bool turn_shows_deltas(const struct turn *t)

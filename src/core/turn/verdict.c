@@ -252,6 +252,14 @@ uint32_t policy_labels(const struct turn *t, const struct tool *tool,
     return labels;
 }
 
+/* The arguments that it got, or will get as far as is known. */
+static wend_str call_args(const struct turn *t, const struct call *c)
+{
+    const struct call_state *s = turn_call_state(t, c->index);
+
+    return s->args.ptr ? s->args : c->args;
+}
+
 static uint32_t brought(const struct turn *t, const struct tool *tool,
                         wend_str args, const struct mem *m)
 {
@@ -266,8 +274,8 @@ uint32_t turn_labels(const struct turn *t, const struct mem *m)
 
     for (const struct call *c = t->calls; c; c = c->prev)
         if (turn_call_runs(t, c->index))
-            labels |= brought(t, config_tool(t->config, c->name),
-                              turn_call_args(t, c), m);
+            labels |=
+                brought(t, config_tool(t->config, c->name), call_args(t, c), m);
     while (t->plan.started &&
            (i = plan_marked(&t->plan, MARK_RUNS, &place)) != PLAN_NONE)
         labels |= brought(t, turn_action_tool(t, i),
