@@ -178,8 +178,17 @@ static const char nss_abort[] =
     "wend: nss_database.c:410: nss_database_reload: Assertion `errno == ERANGE "
     "|| errno == EINVAL' failed.\n";
 
+static bool is_of(const void *caller, const char *library)
+{
+    Dl_info from;
+
+    return dladdr(caller, &from) && strstr(from.dli_fname, library);
+}
+
 static bool fails(const void *caller)
 {
+    if (!strcmp(fault_error, "NSS") && is_of(caller, "/libc.so"))
+        return false; /* those that come first, and are spared */
     if (atomic_fetch_add(&allocations, 1) + 1 != fault_when ||
         strcmp(fault_call, "malloc") != 0)
         return false;
@@ -203,18 +212,12 @@ SHOWN void *calloc(size_t count, size_t size)
                                               : __libc_calloc(count, size);
 }
 
-/* libuv ends the process if its table of descriptors cannot grow. */
-static bool is_libuv(const void *caller)
-{
-    Dl_info from;
-
-    return dladdr(caller, &from) && strstr(from.dli_fname, "libuv");
-}
-
 SHOWN void *realloc(void *p, size_t size)
 {
     const void *caller = __builtin_return_address(0);
 
-    return size && fails(caller) && !is_libuv(caller) ? NULL
-                                                      : __libc_realloc(p, size);
+    /* libuv ends the process if its table of descriptors cannot grow. */
+    return size && fails(caller) && !is_of(caller, "libuv")
+               ? NULL
+               : __libc_realloc(p, size);
 }
