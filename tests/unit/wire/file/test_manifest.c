@@ -566,11 +566,12 @@ static void test_no_memory(bool tool)
         struct arena a = {.mem = &m, .chunk_min = 16};
         struct agent_manifest *agent = NULL;
         struct tool_manifest *t = NULL;
+        wend_error err = {0}; /* fail_in takes the status from it */
         wend_status s =
-            tool ? tool_manifest_parse(str_of(manual_tool), &a, &t, NULL)
-                 : agent_manifest_parse(str_of(manual_agent), &a, &agent, NULL);
+            tool ? tool_manifest_parse(str_of(manual_tool), &a, &t, &err)
+                 : agent_manifest_parse(str_of(manual_agent), &a, &agent, &err);
 
-        bad += s != (f.hit ? WEND_E_NOMEM : WEND_OK);
+        bad += s != (f.hit ? WEND_E_NOMEM : WEND_OK) || err.status != s;
         bad += !(tool ? (void *)t : (void *)agent) != f.hit;
         arena_free(&a);
         bad += f.live != 0;

@@ -333,9 +333,10 @@ static void test_no_memory(void)
         struct mem m = fault_mem(&f);
         struct arena a = {.mem = &m, .chunk_min = 16};
         struct relic_manifest *r = NULL;
-        wend_status s = relic_manifest_parse(str_of(manual), &a, &r, NULL);
+        wend_error err = {0}; /* fail_in takes the status from it */
+        wend_status s = relic_manifest_parse(str_of(manual), &a, &r, &err);
 
-        bad += s != (f.hit ? WEND_E_NOMEM : WEND_OK);
+        bad += s != (f.hit ? WEND_E_NOMEM : WEND_OK) || err.status != s;
         bad += !r != f.hit;
         arena_free(&a);
         bad += f.live != 0;
