@@ -7,9 +7,8 @@
 
 #include "base/utf8.h"
 
-__attribute__((format(printf, 5, 0))) static wend_status
-fill(wend_error *err, wend_status s, uint32_t line, uint32_t column,
-     const char *fmt, va_list ap)
+wend_status fail_vat(wend_error *err, wend_status s, uint32_t line,
+                     uint32_t column, const char *fmt, va_list ap)
 {
     if (!err)
         return s;
@@ -26,7 +25,7 @@ wend_status fail(wend_error *err, wend_status s, const char *fmt, ...)
     va_list ap;
 
     va_start(ap, fmt);
-    fill(err, s, 0, 0, fmt, ap);
+    fail_vat(err, s, 0, 0, fmt, ap);
     va_end(ap);
     return s;
 }
@@ -37,7 +36,7 @@ wend_status fail_at(wend_error *err, wend_status s, uint32_t line,
     va_list ap;
 
     va_start(ap, fmt);
-    fill(err, s, line, column, fmt, ap);
+    fail_vat(err, s, line, column, fmt, ap);
     va_end(ap);
     return s;
 }

@@ -33,33 +33,6 @@ const char *fields_where(const struct fields *f)
     return f->where[0] ? f->where : f->whole;
 }
 
-wend_status fields_wrong(struct fields *f, const struct json *j,
-                         const char *wanted)
-{
-    char found[FIELDS_QUOTED_MAX + 3];
-
-    describe(j, found, sizeof found);
-    return fail_at(f->err, WEND_E_PARSE, j->line, j->column,
-                   "%s must be %s, not %s", fields_where(f), wanted, found);
-}
-
-wend_status fields_missing(struct fields *f, const struct json *j,
-                           const char *key)
-{
-    return fail_at(f->err, WEND_E_PARSE, j->line, j->column, "%s needs '%s'",
-                   fields_where(f), key);
-}
-
-wend_status fields_because(struct fields *f, const struct json *j,
-                           const wend_error *why)
-{
-    if (why->status == WEND_E_NOMEM)
-        return fail_nomem(f->err);
-    return fail_at(f->err, WEND_E_PARSE, j->line, j->column, "%s: %.*s",
-                   fields_where(f), (int)utf8_cut(str_of(why->message), 400),
-                   why->message);
-}
-
 void fields_key(const struct fields *f, const struct json *member,
                 uint32_t *line, uint32_t *column)
 {
@@ -67,6 +40,55 @@ void fields_key(const struct fields *f, const struct json *member,
     *column = member->column;
     if (f->key_at)
         f->key_at(f, member, line, column);
+}
+
+wend_status fields_fail(struct fields *f, const struct json *j, const char *fmt,
+                        ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    fail_vat(f->err, WEND_E_PARSE, j->line, j->column, fmt, ap);
+    va_end(ap);
+    return WEND_E_PARSE;
+}
+
+wend_status fields_fail_key(struct fields *f, const struct json *j,
+                            const char *fmt, ...)
+{
+    uint32_t line, column;
+    va_list ap;
+
+    fields_key(f, j, &line, &column);
+    va_start(ap, fmt);
+    fail_vat(f->err, WEND_E_PARSE, line, column, fmt, ap);
+    va_end(ap);
+    return WEND_E_PARSE;
+}
+
+wend_status fields_wrong(struct fields *f, const struct json *j,
+                         const char *wanted)
+{
+    char found[FIELDS_QUOTED_MAX + 3];
+
+    describe(j, found, sizeof found);
+    return fields_fail(f, j, "%s must be %s, not %s", fields_where(f), wanted,
+                       found);
+}
+
+wend_status fields_missing(struct fields *f, const struct json *j,
+                           const char *key)
+{
+    return fields_fail(f, j, "%s needs '%s'", fields_where(f), key);
+}
+
+wend_status fields_because(struct fields *f, const struct json *j,
+                           const wend_error *why)
+{
+    if (why->status == WEND_E_NOMEM)
+        return fail_nomem(f->err);
+    return fields_fail(f, j, "%s: %.*s", fields_where(f),
+                       (int)utf8_cut(str_of(why->message), 400), why->message);
 }
 
 /* The line in the text; absent: the text has fewer lines. */
@@ -100,18 +122,16 @@ void fields_inside(const struct fields *f, const struct json *j, size_t offset,
 static wend_status unknown(struct fields *f, const struct json *j,
                            const struct field *rows)
 {
-    const char *names[FIELDS_MAX], *near;
-    uint32_t line, column;
+    const char *names[FIELDS_MAX];
+    char hint[STR_HINT_BYTES];
     int count = 0;
 
     for (; rows->name && count < FIELDS_MAX; rows++)
         names[count++] = rows->name;
-    near = str_near(j->key, names, count);
-    fields_key(f, j, &line, &column);
-    return fail_at(
-        f->err, WEND_E_PARSE, line, column, "unknown key '%.*s' in %s%s%s%s",
-        (int)utf8_cut(j->key, FIELDS_QUOTED_MAX), j->key.ptr, fields_where(f),
-        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return fields_fail_key(
+        f, j, "unknown key '%.*s' in %s%s",
+        UTF8_ARGS(j->key, FIELDS_QUOTED_MAX), fields_where(f),
+        str_hint(hint, str_of(str_near(j->key, names, count))));
 }
 
 /* ---- What a field may be ------------------------------------------------- */
@@ -140,8 +160,7 @@ FIELD_READ(field_cstr)
     if (s)
         return s;
     if (memchr(text.ptr, 0, text.len))
-        return fail_at(f->err, WEND_E_PARSE, j->line, j->column,
-                       "%s has a zero byte", fields_where(f));
+        return fields_fail(f, j, "%s has a zero byte", fields_where(f));
     text = arena_str(f->arena, text);
     *(wend_str *)at = text;
     return text.ptr ? WEND_OK : fail_nomem(f->err);
@@ -149,15 +168,18 @@ FIELD_READ(field_cstr)
 
 FIELD_READ(field_number)
 {
+    const char *zero = field->words ? field->words[0] : NULL;
     char wanted[80];
-    int64_t n;
+    int64_t n = 0;
 
-    if (json_i64(j, &n) && n >= field->min && n <= field->max) {
+    if ((zero && str_is(json_str(j), zero)) ||
+        (json_i64(j, &n) && n >= field->min && n <= field->max)) {
         *(int64_t *)at = n;
         return WEND_OK;
     }
-    snprintf(wanted, sizeof wanted, "a whole number from %lld to %lld",
-             (long long)field->min, (long long)field->max);
+    snprintf(wanted, sizeof wanted, "%s%sa whole number from %lld to %lld",
+             zero ? zero : "", zero ? " or " : "", (long long)field->min,
+             (long long)field->max);
     return fields_wrong(f, j, wanted);
 }
 
@@ -216,10 +238,9 @@ FIELD_READ(field_index)
     if (j->kind == JSON_STRING)
         near = str_near(j->text, field->words, count);
     if (near)
-        return fail_at(f->err, WEND_E_PARSE, j->line, j->column,
-                       "%s is '%.*s'; did you mean '%s'?", fields_where(f),
-                       (int)utf8_cut(j->text, FIELDS_QUOTED_MAX), j->text.ptr,
-                       near);
+        return fields_fail(f, j, "%s is '%.*s'; did you mean '%s'?",
+                           fields_where(f),
+                           UTF8_ARGS(j->text, FIELDS_QUOTED_MAX), near);
     for (i = 0; i < count && len < sizeof wanted; i++)
         len += utf8_fmt(wanted + len, sizeof wanted - len, "%s%s",
                         i ? ", " : " ", field->words[i]);
@@ -316,61 +337,81 @@ wend_status fields_read(struct fields *f, const struct json *j,
     return find_missing(f, j, rows);
 }
 
-/* The children of j, which is a list or a mapping. */
-static wend_status read_items(struct fields *f, const struct json *j,
-                              size_t size, size_t max, fields_item_fn read,
-                              void **list, size_t *count)
+FIELD_READ(field_mapping)
 {
-    size_t len = strlen(f->where), n = 0;
-    char *items;
+    return fields_read(f, j, field->rows, at);
+}
+
+wend_status fields_of_kind(struct fields *f, const struct json *j,
+                           const struct field *rows, const char *what,
+                           const char *const *names, int kind)
+{
+    for (; rows->name; rows++) {
+        const struct json *found = json_get(j, rows->name);
+
+        if (!found && rows->must >> kind & 1)
+            return fields_missing(f, j, rows->name);
+        if (found && rows->kinds && !(rows->kinds >> kind & 1))
+            return fields_fail_key(f, found, "%s: %s %s has no '%s'",
+                                   fields_where(f), what, names[kind],
+                                   rows->name);
+    }
+    return WEND_OK;
+}
+
+/* The children of j, which is a list or a mapping. */
+static wend_status read_items(struct fields *f, const struct field *field,
+                              const struct json *j, void *at)
+{
+    struct {
+        char *list;
+        size_t count;
+    } items = {NULL, 0};
+    size_t len = strlen(f->where);
     wend_status s;
 
-    if (j->count > max)
+    if (j->count > (uint64_t)field->max)
         return fail_at(f->err, WEND_E_LIMIT, j->line, j->column,
-                       "%s has %u entries; at most %zu", fields_where(f),
-                       j->count, max);
-    items = arena_alloc(f->arena, ((size_t)j->count + 1) * size);
-    if (!items)
+                       "%s has %u entries; at most %lld", fields_where(f),
+                       j->count, (long long)field->max);
+    items.list = arena_alloc(f->arena, ((size_t)j->count + 1) * field->size);
+    if (!items.list)
         return fail_nomem(f->err);
-    for (const struct json *m = j->first; m; m = m->next, n++) {
+    for (const struct json *m = j->first; m; m = m->next, items.count++) {
         if (j->kind == JSON_ARRAY)
-            snprintf(f->where + len, sizeof f->where - len, "[%zu]", n);
+            snprintf(f->where + len, sizeof f->where - len, "[%zu]",
+                     items.count);
         else
             utf8_fmt(f->where + len, sizeof f->where - len, ".%.*s",
-                     (int)utf8_cut(m->key, FIELDS_QUOTED_MAX), m->key.ptr);
-        s = read(f, m, items + n * size);
+                     UTF8_ARGS(m->key, FIELDS_QUOTED_MAX));
+        s = field->item(f, field, m, items.list + items.count * field->size);
         if (s)
             return s;
     }
     f->where[len] = 0;
-    *list = items;
-    *count = n;
+    memcpy(at, &items, sizeof items); /* whose pointer has its own type */
     return WEND_OK;
 }
 
-wend_status fields_list(struct fields *f, const struct json *j, size_t size,
-                        size_t max, fields_item_fn read, void **list,
-                        size_t *count)
+FIELD_READ(field_list)
 {
-    return j->kind == JSON_ARRAY
-               ? read_items(f, j, size, max, read, list, count)
-               : fields_wrong(f, j, "a list");
+    return j->kind == JSON_ARRAY ? read_items(f, field, j, at)
+                                 : fields_wrong(f, j, "a list");
 }
 
-wend_status fields_map(struct fields *f, const struct json *j, size_t size,
-                       size_t max, fields_item_fn read, void **list,
-                       size_t *count)
+FIELD_READ(field_map)
 {
-    return j->kind == JSON_OBJECT
-               ? read_items(f, j, size, max, read, list, count)
-               : fields_wrong(f, j, "a mapping from names");
+    return j->kind == JSON_OBJECT ? read_items(f, field, j, at)
+                                  : fields_wrong(f, j, "a mapping from names");
 }
 
 wend_status fields_open_json(struct fields *f, wend_str text)
 {
     if (!f->err)
         f->err = &f->own; /* the status of the parser comes from it */
-    f->text = text;
-    f->root = json_parse_own(text, f->arena, f->err);
+    f->text = arena_str(f->arena, text); /* the tree points into it */
+    if (!f->text.ptr)
+        return fail_nomem(f->err);
+    f->root = json_parse_own(f->text, f->arena, f->err);
     return f->root ? WEND_OK : f->err->status;
 }

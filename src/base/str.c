@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/ascii.h"
+#include "base/utf8.h"
 
 enum {
     BUF_MIN = 64,
@@ -161,6 +162,15 @@ wend_str str_nearest(wend_str s, const void *list, size_t size, size_t offset,
             nearest = name;
     }
     return nearest;
+}
+
+const char *str_hint(char room[STR_HINT_BYTES], wend_str near)
+{
+    room[0] = 0;
+    if (near.ptr)
+        utf8_fmt(room, STR_HINT_BYTES, "; did you mean '%.*s'?",
+                 UTF8_ARGS(near, STR_HINT_BYTES - sizeof "; did you mean ''?"));
+    return room;
 }
 
 bool str_to_i64(wend_str s, int64_t *out)

@@ -10,6 +10,7 @@
 
 #define STR(literal) ((wend_str){("" literal), sizeof(literal) - 1})
 #define STR_NONE ((wend_str){NULL, 0})
+#define STR_ARGS(s) (int)(s).len, (s).ptr /* for %.*s */
 
 wend_str str_of(const char *s); /* NULL gives an absent string */
 bool str_eq(wend_str a, wend_str b);
@@ -31,6 +32,11 @@ static inline wend_str str_or(wend_str s, const char *none)
 bool str_same(wend_str a, wend_str b); /* equal in any case of ASCII letters */
 bool str_starts(wend_str s, const char *prefix);
 bool str_ends(wend_str s, const char *suffix);
+static inline bool str_has(wend_str s, wend_str part)
+{
+    return !part.len || (s.len && memmem(s.ptr, s.len, part.ptr, part.len));
+}
+
 /* As str_starts in any case; `lower` is in lower case. */
 bool str_starts_nocase(wend_str s, const char *lower);
 /* s without its first n bytes, which it must have. */
@@ -69,6 +75,9 @@ bool str_nearer(wend_str s, wend_str name, int *best);
  * bytes of a list (NULL if n is 0); or absent. */
 wend_str str_nearest(wend_str s, const void *list, size_t size, size_t offset,
                      size_t n);
+enum { STR_HINT_BYTES = 128 };
+/* "; did you mean 'NEAR'?" in room, or "" if near is absent. */
+const char *str_hint(char room[STR_HINT_BYTES], wend_str near);
 /* Decimal digits only, at most INT64_MAX. */
 bool str_to_i64(wend_str s, int64_t *out);
 /* 20ms, 1.5s, 2m, 1h, 1d, or a number of seconds; at most a year. */
@@ -120,8 +129,8 @@ void buf_clear(struct buf *b);              /* keeps the memory */
 void buf_reuse(struct buf *b, size_t keep); /* ... of at most `keep` bytes */
 void buf_free(struct buf *b);
 wend_str buf_view(const struct buf *b); /* never absent; lent */
-/* Its content as a string of the arena; frees b. Absent, and a->failed is set,
- * if memory runs out or b has failed. */
+/* Its content as a string of the arena, aligned for any struct; frees b. Absent,
+ * and a->failed is set, if memory runs out or b has failed. */
 wend_str buf_keep(struct buf *b, struct arena *a);
 
 /* Writes n in decimal to p (room for 21 bytes), returns the length. */

@@ -19,6 +19,7 @@ size_t utf8_count(wend_str s); /* code points of valid s */
 size_t utf8_take(wend_str s, size_t count);
 /* The largest cut <= max that does not split a code point of valid s. */
 size_t utf8_cut(wend_str s, size_t max);
+#define UTF8_ARGS(s, max) (int)utf8_cut(s, max), (s).ptr /* for %.*s */
 /* len less a last code point whose end was cut off. */
 size_t utf8_whole(const char *p, size_t len);
 /* As snprintf, for text that people read or the log keeps: a sequence that a

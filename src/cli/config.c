@@ -132,7 +132,7 @@ struct config_reader {
     struct settings *set;
     struct arena *arena;
     wend_error *err;
-    const struct yaml *yaml;
+    wend_str json; /* the text, if it is JSON */
 };
 
 static wend_status wrong(const struct config_reader *r, const struct json *j,
@@ -170,7 +170,7 @@ static wend_status unknown_key(const struct config_reader *r,
     uint32_t line, column;
 
     str_copy(key, sizeof key, j->key);
-    yaml_key(r->yaml, j, &line, &column);
+    yaml_key(r->json, j, &line, &column);
     return fail_at(r->err, WEND_E_PARSE, line, column,
                    "%s:%u:%u: unknown key '%s'%s", r->path, line, column, key,
                    did_you_mean(hint, key, keys, KEYS));
@@ -220,18 +220,16 @@ static bool is_template(wend_str text)
 static wend_status read_tree(struct config_reader *r, wend_str text)
 {
     wend_error why = {0};
-    struct yaml yaml;
     const struct json *tree;
     wend_status s = WEND_OK;
 
     if (is_template(text))
         return WEND_OK;
-    if (!yaml_read(text, r->arena, &yaml, &why))
+    tree = yaml_parse(text, r->arena, &r->json, &why);
+    if (!tree)
         return fail_at(r->err, WEND_E_PARSE, why.line, why.column,
                        "%s:%u:%u: %.400s", r->path, why.line, why.column,
                        why.message);
-    tree = yaml.root;
-    r->yaml = &yaml;
     if (tree->kind != JSON_OBJECT)
         return fail(r->err, WEND_E_PARSE,
                     "%s: must hold keys and values, like 'model: NAME'",

@@ -100,7 +100,7 @@ refused "a model without a provider" "4:34: unknown llm 'gpt'" <<YAML
 $head
   - {name: a, type: llm, target: gpt, prompt: hi}
 YAML
-refused "a condition" "4:49: actions[0].when: '=' is no comparison" <<YAML
+refused "a condition" "4:49: actions[0].when: '=' does not compare" <<YAML
 $head
   - {name: a, type: tool, target: grep, when: 1 = 2}
 YAML

@@ -19,7 +19,7 @@ static void check_text(wend_str s)
 
 static void check_words(const struct manifest_words *w)
 {
-    if (w->count && !w->given)
+    if (w->count && !w->list)
         abort();
     for (size_t i = 0; i < w->count; i++) {
         check_text(w->list[i].text);

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct json *j, *k;
     wend_error err = {0};
 
-    j = yaml_parse((wend_str){(const char *)data, size}, &a, &err);
+    j = yaml_parse((wend_str){(const char *)data, size}, &a, NULL, &err);
     if (!j && (!err.status || !err.message[0]))
         abort();
     if (j) {

@@ -208,7 +208,7 @@ static bool read_actions(const struct json *list, struct arena *a,
             !read_members(e, s, a, action_members, COUNT(action_members)) ||
             s->at >= ACTION_ATS)
             return false;
-        plan_put_state(p, i, s);
+        plan_keep_state(p, i, s, NULL);
     }
     return !e;
 }
@@ -229,7 +229,7 @@ static bool read_values(const struct json *list, struct arena *a,
         if (!v)
             return false;
         *v = arena_str(a, json_str(e));
-        pvec_init(&p->values, i, v, 0);
+        pvec_set(&p->values, i, v, 0, NULL);
     }
     return !e;
 }

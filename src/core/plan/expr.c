@@ -30,15 +30,16 @@ struct expr_parser {
 
 /* ---- Tokens -------------------------------------------------------------- */
 
-static wend_status bad_at(struct expr_parser *p, size_t at, const char *why)
+/* What parses is false once reader->err says why. */
+static bool bad_at(struct expr_parser *p, size_t at, const char *why)
 {
     p->reader->bad_at = at;
-    return fail(p->reader->err, WEND_E_PARSE, "%s", why);
+    return !fail(p->reader->err, WEND_E_PARSE, "%s", why);
 }
 
 static bool begins_word(char c)
 {
-    return is_letter(c) || c == '_';
+    return is_word(c) && !is_digit(c);
 }
 
 static char char_at(const struct expr_parser *p, size_t i)
@@ -72,7 +73,7 @@ static size_t number_len(const struct expr_parser *p, size_t from)
     return i - from;
 }
 
-static wend_status take_sign(struct expr_parser *p, size_t at)
+static bool take_sign(struct expr_parser *p, size_t at)
 {
     static const char *const signs[] = {"==", "!=", "<=", ">=", "<", ">",
                                         "(",  ")",  "+",  "-",  "*", "/",
@@ -83,16 +84,16 @@ static wend_status take_sign(struct expr_parser *p, size_t at)
         if (str_starts(rest, signs[i])) {
             p->token.text.len = strlen(signs[i]);
             p->next = at + p->token.text.len;
-            return WEND_OK;
+            return true;
         }
     if (rest.ptr[0] == '=')
-        return bad_at(p, at, "'=' is no comparison; write ==");
+        return bad_at(p, at, "'=' does not compare; write ==");
     if (str_starts(rest, "&&") || str_starts(rest, "||") || rest.ptr[0] == '!')
         return bad_at(p, at, "write 'and', 'or' and 'not' as words");
-    return bad_at(p, at, "this begins no value and no operator");
+    return bad_at(p, at, "neither a value nor an operator begins here");
 }
 
-static wend_status take(struct expr_parser *p)
+static bool take(struct expr_parser *p)
 {
     const char *end;
     size_t at = p->next;
@@ -118,17 +119,17 @@ static wend_status take(struct expr_parser *p)
         p->token.kind = TOKEN_NUMBER;
         p->token.text.len = number_len(p, at);
         p->next = at + p->token.text.len;
-        if (begins_word(char_at(p, p->next)) || is_digit(char_at(p, p->next)))
-            return bad_at(p, at, "this is no number");
+        if (is_word(char_at(p, p->next)))
+            return bad_at(p, at, "invalid number");
     } else if (begins_word(c)) {
-        while (begins_word(char_at(p, at)) || is_digit(char_at(p, at)))
+        while (is_word(char_at(p, at)))
             at++;
         p->token.text.len = at - p->token.at;
         p->next = at;
     } else {
         return take_sign(p, at);
     }
-    return WEND_OK;
+    return true;
 }
 
 static bool sign_is(const struct expr_parser *p, const char *sign)
@@ -136,8 +137,7 @@ static bool sign_is(const struct expr_parser *p, const char *sign)
     return p->token.kind == TOKEN_SIGN && str_is(p->token.text, sign);
 }
 
-static wend_status expect(struct expr_parser *p, const char *sign,
-                          const char *why)
+static bool expect(struct expr_parser *p, const char *sign, const char *why)
 {
     return sign_is(p, sign) ? take(p) : bad_at(p, p->token.at, why);
 }
@@ -145,8 +145,8 @@ static wend_status expect(struct expr_parser *p, const char *sign,
 /* ---- Steps --------------------------------------------------------------- */
 
 /* `grows` is what it does to the stack. */
-static wend_status emit(struct expr_parser *p, struct expr_step step, size_t at,
-                        int grows)
+static bool emit(struct expr_parser *p, struct expr_step step, size_t at,
+                 int grows)
 {
     assert(grows >= 0 || p->stack >= (uint32_t)-grows);
     step.at = (uint32_t)at + 1;
@@ -154,7 +154,13 @@ static wend_status emit(struct expr_parser *p, struct expr_step step, size_t at,
     p->stack += (uint32_t)grows;
     if (p->stack > p->stack_max)
         p->stack_max = p->stack;
-    return p->steps.failed ? fail_nomem(p->reader->err) : WEND_OK;
+    return !p->steps.failed || !fail_nomem(p->reader->err);
+}
+
+/* One that takes the top of the stack, and puts something in its place. */
+static bool emit_plain(struct expr_parser *p, enum expr_op op, size_t at)
+{
+    return emit(p, (struct expr_step){.op = op}, at, 0);
 }
 
 static uint32_t steps_count(const struct expr_parser *p)
@@ -164,76 +170,58 @@ static uint32_t steps_count(const struct expr_parser *p)
 
 /* ---- Grammar, tightest first --------------------------------------------- */
 
-static wend_status parse_or(struct expr_parser *p);
+static bool parse_or(struct expr_parser *p);
 
 /* The next token is a value that is written out. */
-static wend_status parse_value(struct expr_parser *p, enum json_kind kind,
-                               wend_str text)
+static bool parse_value(struct expr_parser *p, enum json_kind kind,
+                        wend_str text)
 {
     struct json *j = arena_alloc(p->reader->arena, sizeof *j);
-    wend_status s;
 
     if (!j)
-        return fail_nomem(p->reader->err);
+        return !fail_nomem(p->reader->err);
     j->kind = kind;
     j->text = text;
-    s = emit(p, (struct expr_step){.op = OP_VALUE, .value = j}, p->token.at, 1);
-    return s ? s : take(p);
+    return emit(p, (struct expr_step){.op = OP_VALUE, .value = j}, p->token.at,
+                1) &&
+           take(p);
 }
 
-static wend_status parse_ref(struct expr_parser *p, enum expr_op op, size_t at)
+static bool parse_ref(struct expr_parser *p, enum expr_op op, size_t at)
 {
-    size_t end = p->token.at;
     const struct ref *ref;
-    wend_status s = ref_parse(p->reader, p->text, &end, &ref);
 
-    if (s)
-        return s;
-    p->next = end;
-    s = emit(p, (struct expr_step){.op = op, .ref = ref}, at, 1);
-    return s ? s : take(p);
+    p->next = p->token.at;
+    return ref_parse(p->reader, p->text, &p->next, &ref) &&
+           emit(p, (struct expr_step){.op = op, .ref = ref}, at, 1) && take(p);
 }
 
-static wend_status parse_call(struct expr_parser *p, enum expr_op op, size_t at)
+static bool parse_call(struct expr_parser *p, enum expr_op op, size_t at)
 {
-    wend_status s = take(p);
+    bool exists = op == OP_EXISTS;
 
-    if (!s)
-        s = expect(p, "(", "'(' must follow the name of a function");
-    if (s)
-        return s;
-    if (op != OP_EXISTS)
-        s = parse_or(p);
-    else if (p->token.kind == TOKEN_REF)
-        s = parse_ref(p, OP_EXISTS, at);
-    else
-        s = bad_at(p, p->token.at, "exists() takes a reference such as $name");
-    if (!s)
-        s = expect(p, ")", "')' is missing");
-    return s || op == OP_EXISTS ? s
-                                : emit(p, (struct expr_step){.op = op}, at, 0);
+    if (!take(p) || !expect(p, "(", "'(' must follow the name of a function"))
+        return false;
+    if (exists && p->token.kind != TOKEN_REF)
+        return bad_at(p, p->token.at,
+                      "exists() takes a reference such as $name");
+    return (exists ? parse_ref(p, OP_EXISTS, at) : parse_or(p)) &&
+           expect(p, ")", "')' is missing") &&
+           (exists || emit_plain(p, op, at));
 }
 
-static wend_status parse_list(struct expr_parser *p, size_t at)
+static bool parse_list(struct expr_parser *p, size_t at)
 {
-    uint32_t count = 0;
-    wend_status s = take(p);
+    struct expr_step list = {.op = OP_LIST};
+    bool ok = take(p);
 
-    while (!s && !sign_is(p, "]")) {
-        if (count)
-            s = expect(p, ",", "',' or ']' is missing");
-        if (!s)
-            s = parse_or(p);
-        count++;
-    }
-    if (!s)
-        s = take(p);
-    return s ? s
-             : emit(p, (struct expr_step){.op = OP_LIST, .count = count}, at,
-                    1 - (int)count);
+    while (ok && !sign_is(p, "]"))
+        ok = (!list.count++ || expect(p, ",", "',' or ']' is missing")) &&
+             parse_or(p);
+    return ok && take(p) && emit(p, list, at, 1 - (int)list.count);
 }
 
-static wend_status parse_word(struct expr_parser *p)
+static bool parse_word(struct expr_parser *p)
 {
 #define WORD(name, op, kind)                                   \
     {                                                          \
@@ -258,24 +246,21 @@ static wend_status parse_word(struct expr_parser *p)
     int best = 0;
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (!sign_is(p, words[i].name)) {
-            if (str_nearer(p->token.text, str_of(words[i].name), &best))
-                why = words[i].meant;
-            continue;
-        }
-        if (words[i].op != OP_VALUE)
-            return parse_call(p, words[i].op, at);
-        return parse_value(p, words[i].kind, STR_NONE);
+        if (sign_is(p, words[i].name))
+            return words[i].op == OP_VALUE
+                       ? parse_value(p, words[i].kind, STR_NONE)
+                       : parse_call(p, words[i].op, at);
+        if (str_nearer(p->token.text, str_of(words[i].name), &best))
+            why = words[i].meant;
     }
-    if (p->token.text.len && begins_word(p->token.text.ptr[0]))
-        return bad_at(p, at, why);
-    return bad_at(p, at, "a value is missing");
+    if (!p->token.text.len || !begins_word(p->token.text.ptr[0]))
+        why = "a value is missing";
+    return bad_at(p, at, why);
 }
 
-static wend_status parse_primary(struct expr_parser *p)
+static bool parse_primary(struct expr_parser *p)
 {
     struct expr_token t = p->token;
-    wend_status s;
 
     switch (t.kind) {
     case TOKEN_END: return bad_at(p, t.at, "a value is missing at the end");
@@ -288,23 +273,17 @@ static wend_status parse_primary(struct expr_parser *p)
         return parse_list(p, t.at);
     if (!sign_is(p, "("))
         return parse_word(p);
-    s = take(p);
-    if (!s)
-        s = parse_or(p);
-    return s ? s : expect(p, ")", "')' is missing");
+    return take(p) && parse_or(p) && expect(p, ")", "')' is missing");
 }
 
-static wend_status parse_minus(struct expr_parser *p)
+static bool parse_minus(struct expr_parser *p)
 {
     size_t at = p->token.at;
-    bool minus = false;
-    wend_status s = WEND_OK;
+    bool minus = false, ok = true;
 
-    for (; !s && sign_is(p, "-"); minus = !minus)
-        s = take(p);
-    if (!s)
-        s = parse_primary(p);
-    return s || !minus ? s : emit(p, (struct expr_step){.op = OP_MINUS}, at, 0);
+    for (; ok && sign_is(p, "-"); minus = !minus)
+        ok = take(p);
+    return ok && parse_primary(p) && (!minus || emit_plain(p, OP_MINUS, at));
 }
 
 /* Loosest first. */
@@ -333,101 +312,73 @@ static const struct binary *binary_of(const struct expr_parser *p,
 }
 
 /* Values joined by operators of this level or of tighter ones. */
-static wend_status parse_binary(struct expr_parser *p, enum tightness level)
+static bool parse_binary(struct expr_parser *p, enum tightness level)
 {
     const struct binary *b;
-    wend_status s;
+    bool ok;
 
     if (level == LEVELS)
         return parse_minus(p);
-    s = parse_binary(p, level + 1);
-    while (!s && (b = binary_of(p, level))) {
+    ok = parse_binary(p, level + 1);
+    while (ok && (b = binary_of(p, level))) {
         size_t at = p->token.at;
 
-        s = take(p);
-        if (!s)
-            s = parse_binary(p, level + 1);
-        if (!s)
-            s = emit(p, (struct expr_step){.op = b->op}, at, -1);
-        if (!s && level == COMPARISON && binary_of(p, level))
-            s = bad_at(p, p->token.at,
-                       "comparisons do not chain; join them with 'and'");
+        ok = take(p) && parse_binary(p, level + 1) &&
+             emit(p, (struct expr_step){.op = b->op}, at, -1);
+        if (ok && level == COMPARISON && binary_of(p, level))
+            ok = bad_at(p, p->token.at,
+                        "comparisons do not chain; join them with 'and'");
     }
-    return s;
+    return ok;
 }
 
-static wend_status parse_not(struct expr_parser *p)
+static bool parse_not(struct expr_parser *p)
 {
     size_t at = p->token.at;
     uint32_t count = 0;
-    wend_status s = WEND_OK;
+    bool ok = true;
 
-    for (; !s && sign_is(p, "not"); count++)
-        s = take(p);
-    if (!s)
-        s = parse_binary(p, COMPARISON);
-    if (s || !count)
-        return s;
-    return emit(p, (struct expr_step){.op = count % 2 ? OP_NOT : OP_TRUTH}, at,
-                0);
+    for (; ok && sign_is(p, "not"); count++)
+        ok = take(p);
+    return ok && parse_binary(p, COMPARISON) &&
+           (!count || emit_plain(p, count % 2 ? OP_NOT : OP_TRUTH, at));
 }
 
 /* `parse` for both sides of a word that may leave the right one out. */
-static wend_status parse_short(struct expr_parser *p, const char *word,
-                               enum expr_op op,
-                               wend_status (*parse)(struct expr_parser *p))
+static bool parse_short(struct expr_parser *p, const char *word,
+                        enum expr_op op, bool (*parse)(struct expr_parser *p))
 {
-    wend_status s = parse(p);
+    bool ok = parse(p);
 
-    while (!s && sign_is(p, word)) {
+    while (ok && sign_is(p, word)) {
         size_t at = p->token.at, jump = p->steps.len;
 
-        s = take(p);
-        if (!s)
-            s = emit(p, (struct expr_step){.op = op}, at, -1);
-        if (!s)
-            s = parse(p);
-        if (!s)
-            s = emit(p, (struct expr_step){.op = OP_TRUTH}, at, 0);
-        if (!s) {
+        ok = take(p) && emit(p, (struct expr_step){.op = op}, at, -1) &&
+             parse(p) && emit_plain(p, OP_TRUTH, at);
+        if (ok) {
             struct expr_step *left = (void *)(p->steps.ptr + jump);
 
             assert(left->op == op);
             left->to = steps_count(p);
         }
     }
-    return s;
+    return ok;
 }
 
-static wend_status parse_and(struct expr_parser *p)
+static bool parse_and(struct expr_parser *p)
 {
     return parse_short(p, "and", OP_AND, parse_not);
 }
 
-static wend_status parse_or(struct expr_parser *p)
+static bool parse_or(struct expr_parser *p)
 {
-    wend_status s;
+    bool ok;
 
     if (++p->depth > EXPR_DEPTH_MAX)
         return bad_at(p, p->token.at, "the expression is nested too deeply");
-    s = parse_short(p, "or", OP_OR, parse_and);
+    ok = parse_short(p, "or", OP_OR, parse_and);
     p->depth--;
-    return s;
-}
-
-static wend_status keep(struct expr_parser *p, const struct expr **out)
-{
-    struct expr *e = arena_alloc(p->reader->arena, sizeof *e);
-    struct expr_step *steps =
-        e ? arena_alloc(p->reader->arena, p->steps.len) : NULL;
-
-    if (!steps)
-        return fail_nomem(p->reader->err);
-    assert(p->stack == 1); /* the value of the expression */
-    memcpy(steps, p->steps.ptr, p->steps.len);
-    *e = (struct expr){steps, steps_count(p), p->stack_max};
-    *out = e;
-    return WEND_OK;
+    return ok;
 }
 
 wend_status expr_parse(struct ref_reader *r, wend_str text,
@@ -435,17 +386,22 @@ wend_status expr_parse(struct ref_reader *r, wend_str text,
 {
     struct expr_parser p = {
         .reader = r, .text = text, .steps = {.mem = r->arena->mem}};
-    wend_status s;
+    struct expr *e;
+    bool ok = text.len <= EXPRESSION_BYTES_MAX ||
+              bad_at(&p, 0, "the expression is too long");
 
-    if (text.len > EXPRESSION_BYTES_MAX)
-        return bad_at(&p, 0, "the expression is too long");
-    s = take(&p);
-    if (!s)
-        s = parse_or(&p);
-    if (!s && p.token.kind != TOKEN_END)
-        s = bad_at(&p, p.token.at, "an operator is missing");
-    if (!s)
-        s = keep(&p, out);
+    ok = ok && take(&p) && parse_or(&p);
+    if (ok && p.token.kind != TOKEN_END)
+        ok = bad_at(&p, p.token.at, "an operator is missing");
+    e = ok ? arena_alloc(r->arena, sizeof *e) : NULL;
+    if (e) {
+        assert(p.stack == 1); /* the value of the expression */
+        *e = (struct expr){.count = steps_count(&p), .stack_max = p.stack_max};
+        e->steps = (const void *)buf_keep(&p.steps, r->arena).ptr;
+        *out = e;
+    }
     buf_free(&p.steps);
-    return s;
+    if (ok && r->arena->failed)
+        ok = !fail_nomem(r->err);
+    return ok ? WEND_OK : r->err->status;
 }

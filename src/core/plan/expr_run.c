@@ -21,6 +21,7 @@ struct machine {
     int64_t work; /* what is left of it */
     const struct expr_step *step;
     wend_error *err;
+    wend_status status; /* why it stopped */
 };
 
 static const struct json values[] = {
@@ -28,11 +29,18 @@ static const struct json values[] = {
     [JSON_TRUE] = {.kind = JSON_TRUE},
 };
 
-/* ---- Failures ------------------------------------------------------------ */
+/* ---- Failures: all return false ------------------------------------------ */
 
-static wend_status stop(struct machine *m, wend_status s, const char *why)
+static bool stop(struct machine *m, wend_status s, const char *why)
 {
-    return fail_at(m->err, s, 1, m->step->at, "%s", why);
+    m->status = fail_at(m->err, s, 1, m->step->at, "%s", why);
+    return false;
+}
+
+static bool stop_nomem(struct machine *m)
+{
+    m->status = fail_nomem(m->err);
+    return false;
 }
 
 static const char *kind_of(const struct json *j)
@@ -47,29 +55,23 @@ static const char *kind_of(const struct json *j)
     return names[j->kind];
 }
 
-static wend_status misfit(struct machine *m, const char *what,
-                          const struct json *a, const struct json *b)
+/* `what` ends before the kind of a, and of b if that is not NULL. */
+static bool misfit(struct machine *m, const char *what, const struct json *a,
+                   const struct json *b)
 {
-    return fail_at(m->err, WEND_E_INVAL, 1, m->step->at, "%s %s and %s", what,
-                   kind_of(a), kind_of(b));
+    m->status = fail_at(m->err, WEND_E_INVAL, 1, m->step->at, "%s %s%s%s", what,
+                        kind_of(a), b ? " and " : "", b ? kind_of(b) : "");
+    return false;
 }
 
-/* Fails with `what` a function or a sign takes, and what it got. */
-static wend_status takes(struct machine *m, const char *what,
-                         const struct json *a)
+static bool spend(struct machine *m, size_t work)
 {
-    return fail_at(m->err, WEND_E_INVAL, 1, m->step->at, "%s, not %s", what,
-                   kind_of(a));
-}
-
-static wend_status spend(struct machine *m, size_t work)
-{
-    if (work < (size_t)m->work) {
-        m->work -= (int64_t)work;
-        return WEND_OK;
+    if (work >= (size_t)m->work) {
+        m->work = 0;
+        return stop(m, WEND_E_LIMIT, "the expression takes too much work");
     }
-    m->work = 0;
-    return stop(m, WEND_E_LIMIT, "the expression takes too much work");
+    m->work -= (int64_t)work;
+    return true;
 }
 
 /* ---- Values -------------------------------------------------------------- */
@@ -90,24 +92,25 @@ static bool truth(const struct json *j)
     return false;
 }
 
-static void put_truth(struct machine *m, bool holds)
+static bool put_truth(struct machine *m, bool holds)
 {
     m->stack[m->len++] = &values[holds ? JSON_TRUE : JSON_FALSE];
+    return true;
 }
 
-static wend_status put_text(struct machine *m, enum json_kind kind, wend_str s)
+static bool put_text(struct machine *m, enum json_kind kind, wend_str s)
 {
     struct json *j = arena_alloc(m->scope->arena, sizeof *j);
 
     if (!j || !s.ptr)
-        return fail_nomem(m->err);
+        return stop_nomem(m);
     j->kind = kind;
     j->text = s;
     m->stack[m->len++] = j;
-    return WEND_OK;
+    return true;
 }
 
-static wend_status put_integer(struct machine *m, int64_t n)
+static bool put_integer(struct machine *m, int64_t n)
 {
     char text[24];
     size_t len = i64_text(text, n);
@@ -116,19 +119,14 @@ static wend_status put_integer(struct machine *m, int64_t n)
                     arena_str(m->scope->arena, (wend_str){text, len}));
 }
 
-static wend_status put_double(struct machine *m, double n)
+static bool put_double(struct machine *m, double n)
 {
     struct buf b = {.mem = m->scope->arena->mem};
-    wend_status s;
 
     if (!isfinite(n))
-        return stop(m, WEND_E_INVAL, "the result is no number");
+        return stop(m, WEND_E_INVAL, "the result is not a number");
     json_put_f64(&b, n);
-    s = b.failed ? fail_nomem(m->err)
-                 : put_text(m, JSON_NUMBER,
-                            arena_str(m->scope->arena, buf_view(&b)));
-    buf_free(&b);
-    return s;
+    return put_text(m, JSON_NUMBER, buf_keep(&b, m->scope->arena));
 }
 
 /* ---- Operators ----------------------------------------------------------- */
@@ -156,18 +154,17 @@ static double double_result(enum expr_op op, double a, double b)
                                : fmod(a, b);
 }
 
-static wend_status join(struct machine *m, wend_str a, wend_str b)
+static bool join(struct machine *m, wend_str a, wend_str b)
 {
-    wend_status s = spend(m, a.len + b.len);
     char *p;
 
-    if (s)
-        return s;
+    if (!spend(m, a.len + b.len))
+        return false;
     if (a.len + b.len > EXPR_TEXT_MAX)
         return stop(m, WEND_E_LIMIT, "the text becomes too long");
     p = arena_chars(m->scope->arena, a.len + b.len);
     if (!p)
-        return fail_nomem(m->err);
+        return stop_nomem(m);
     if (a.len)
         memcpy(p, a.ptr, a.len);
     if (b.len)
@@ -175,20 +172,18 @@ static wend_status join(struct machine *m, wend_str a, wend_str b)
     return put_text(m, JSON_STRING, (wend_str){p, a.len + b.len});
 }
 
-static wend_status compute(struct machine *m, enum expr_op op,
-                           const struct json *a, const struct json *b)
+static bool compute(struct machine *m, enum expr_op op, const struct json *a,
+                    const struct json *b)
 {
     int64_t x, y, n;
     double p, q;
-    wend_status s;
 
     if (op == OP_ADD && a->kind == JSON_STRING && b->kind == JSON_STRING)
         return join(m, a->text, b->text);
     if (a->kind != JSON_NUMBER || b->kind != JSON_NUMBER)
         return misfit(m, "cannot compute with", a, b);
-    s = spend(m, a->text.len + b->text.len);
-    if (s)
-        return s;
+    if (!spend(m, a->text.len + b->text.len))
+        return false;
     if (json_i64(a, &x) && json_i64(b, &y) && integer_result(op, x, y, &n))
         return put_integer(m, n);
     if (!json_f64(a, &p) || !json_f64(b, &q))
@@ -198,14 +193,13 @@ static wend_status compute(struct machine *m, enum expr_op op,
     return put_double(m, double_result(op, p, q));
 }
 
-static wend_status compare(struct machine *m, enum expr_op op,
-                           const struct json *a, const struct json *b)
+static bool compare(struct machine *m, enum expr_op op, const struct json *a,
+                    const struct json *b)
 {
-    wend_status s = spend(m, a->text.len + b->text.len);
     int d;
 
-    if (s)
-        return s;
+    if (!spend(m, a->text.len + b->text.len))
+        return false;
     if (a->kind == JSON_NUMBER && b->kind == JSON_NUMBER) {
         struct decimal x = decimal_of(a->text), y = decimal_of(b->text);
 
@@ -215,113 +209,94 @@ static wend_status compare(struct machine *m, enum expr_op op,
     } else {
         return misfit(m, "cannot order", a, b);
     }
-    put_truth(m, op == OP_LESS         ? d < 0
-                 : op == OP_LESS_EQUAL ? d <= 0
-                 : op == OP_MORE       ? d > 0
-                                       : d >= 0);
-    return WEND_OK;
+    return put_truth(m, op == OP_LESS         ? d < 0
+                        : op == OP_LESS_EQUAL ? d <= 0
+                        : op == OP_MORE       ? d > 0
+                                              : d >= 0);
 }
 
-/* Members in another order are found by looking, so both pay for each. */
-static wend_status equal(struct machine *m, const struct json *a,
-                         const struct json *b, bool *out)
+/* Members in another order are found by looking, so both pay for each. False
+ * also when the machine stopped. */
+static bool equal(struct machine *m, const struct json *a, const struct json *b)
 {
-    wend_status s = WEND_OK;
+    bool same = a->kind == b->kind && a->count == b->count;
 
-    *out = false;
-    if (a->kind != b->kind || a->count != b->count)
-        return spend(m, 1);
-    s = spend(m, 1 + a->text.len + b->text.len);
-    if (s || (a->kind != JSON_ARRAY && a->kind != JSON_OBJECT)) {
-        *out = !s && json_equal(a, b);
-        return s;
-    }
-    *out = true;
-    for (const struct json *x = a->first, *y = b->first; x && *out && !s;
+    if (!spend(m, same ? 1 + a->text.len + b->text.len : 1) || !same)
+        return false;
+    if (a->kind != JSON_ARRAY && a->kind != JSON_OBJECT)
+        return json_equal(a, b);
+    for (const struct json *x = a->first, *y = b->first; x && same;
          x = x->next, y = y->next) {
         const struct json *other = y;
 
-        if (a->kind == JSON_OBJECT && !str_eq(x->key, y->key)) {
-            s = spend(m, b->count);
-            other = s ? NULL : json_member(b, x->key);
-        }
-        *out = other != NULL;
-        if (other)
-            s = equal(m, x, other, out);
+        if (a->kind == JSON_OBJECT && !str_eq(x->key, y->key))
+            other = spend(m, b->count) ? json_member(b, x->key) : NULL;
+        same = other && equal(m, x, other);
     }
-    return s;
+    return same;
 }
 
-static wend_status contains(struct machine *m, const struct json *a,
-                            const struct json *b)
+static bool contains(struct machine *m, const struct json *a,
+                     const struct json *b)
 {
-    wend_status s = spend(m, 1 + b->count + b->text.len);
     bool found = false;
 
-    if (s)
-        return s;
+    if (!spend(m, 1 + b->count + b->text.len))
+        return false;
     if (b->kind == JSON_STRING && a->kind == JSON_STRING) {
-        found = !a->text.len ||
-                (b->text.len &&
-                 memmem(b->text.ptr, b->text.len, a->text.ptr, a->text.len));
+        found = str_has(b->text, a->text);
     } else if (b->kind == JSON_OBJECT && a->kind == JSON_STRING) {
         found = json_member(b, a->text);
     } else if (b->kind == JSON_ARRAY) {
-        for (const struct json *e = b->first; e && !found && !s; e = e->next)
-            s = equal(m, a, e, &found);
+        for (const struct json *e = b->first; e && !found && !m->status;
+             e = e->next)
+            found = equal(m, a, e);
     } else {
         return misfit(m, "cannot look with 'in' at", a, b);
     }
-    if (!s)
-        put_truth(m, found);
-    return s;
+    return !m->status && put_truth(m, found);
 }
 
-static wend_status measure(struct machine *m, const struct json *a)
+static bool measure(struct machine *m, const struct json *a)
 {
-    int64_t n = a->count;
-    wend_status s = spend(m, a->text.len);
-
-    if (s)
-        return s;
+    if (!spend(m, a->text.len))
+        return false;
     if (a->kind != JSON_STRING && a->kind != JSON_ARRAY &&
         a->kind != JSON_OBJECT)
-        return takes(m, "len() takes a text, a list or a mapping", a);
-    if (a->kind == JSON_STRING)
-        n = (int64_t)utf8_count(a->text);
-    return put_integer(m, n);
+        return misfit(m, "len() takes a text, a list or a mapping, not", a,
+                      NULL);
+    return put_integer(m, a->kind == JSON_STRING ? (int64_t)utf8_count(a->text)
+                                                 : a->count);
 }
 
-static wend_status make_lower(struct machine *m, const struct json *a)
+static bool make_lower(struct machine *m, const struct json *a)
 {
-    wend_status s = spend(m, a->text.len);
     char *p;
 
-    if (s)
-        return s;
+    if (!spend(m, a->text.len))
+        return false;
     if (a->kind != JSON_STRING)
-        return takes(m, "lower() takes a text", a);
+        return misfit(m, "lower() takes a text, not", a, NULL);
     p = arena_chars(m->scope->arena, a->text.len);
     if (!p)
-        return fail_nomem(m->err);
+        return stop_nomem(m);
     for (size_t i = 0; i < a->text.len; i++)
         p[i] = lower(a->text.ptr[i]);
     return put_text(m, JSON_STRING, (wend_str){p, a->text.len});
 }
 
-static wend_status negate(struct machine *m, const struct json *a)
+static bool negate(struct machine *m, const struct json *a)
 {
     static const struct json zero = {.kind = JSON_NUMBER, .text = {"0", 1}};
 
     if (a->kind != JSON_NUMBER)
-        return takes(m, "'-' takes a number", a);
+        return misfit(m, "'-' takes a number, not", a, NULL);
     return compute(m, OP_SUBTRACT, &zero, a);
 }
 
 /* ---- Steps --------------------------------------------------------------- */
 
-static wend_status take_ref(struct machine *m, const struct ref *ref,
-                            bool exists)
+static bool take_ref(struct machine *m, const struct ref *ref, bool exists)
 {
     const struct json *j = NULL;
     wend_error why = {0};
@@ -331,23 +306,21 @@ static wend_status take_ref(struct machine *m, const struct ref *ref,
 
     if (s)
         return stop(m, s, why.message);
-    s = spend(m, passed);
-    if (s)
-        return s;
+    if (!spend(m, passed))
+        return false;
     if (exists)
-        put_truth(m, j);
-    else
-        m->stack[m->len++] = j;
-    return WEND_OK;
+        return put_truth(m, j);
+    m->stack[m->len++] = j;
+    return true;
 }
 
-static wend_status make_list(struct machine *m, uint32_t count)
+static bool make_list(struct machine *m, uint32_t count)
 {
     struct json *list =
         arena_alloc(m->scope->arena, (count + 1) * sizeof *list);
 
     if (!list)
-        return fail_nomem(m->err);
+        return stop_nomem(m);
     assert(count <= m->len);
     m->len -= count;
     for (uint32_t i = 0; i < count; i++) {
@@ -358,14 +331,13 @@ static wend_status make_list(struct machine *m, uint32_t count)
     list->count = count;
     list->first = count ? &list[1] : NULL;
     m->stack[m->len++] = list;
-    return WEND_OK;
+    return true;
 }
 
-static wend_status take_two(struct machine *m, enum expr_op op)
+static bool take_two(struct machine *m, enum expr_op op)
 {
     const struct json *b = m->stack[--m->len], *a = m->stack[--m->len];
     bool same;
-    wend_status s;
 
     assert(op >= OP_EQUAL && op <= OP_REST);
     if (op == OP_IN)
@@ -374,49 +346,45 @@ static wend_status take_two(struct machine *m, enum expr_op op)
         return compute(m, op, a, b);
     if (op != OP_EQUAL && op != OP_DIFFERENT)
         return compare(m, op, a, b);
-    s = equal(m, a, b, &same);
-    if (!s)
-        put_truth(m, same == (op == OP_EQUAL));
-    return s;
+    same = equal(m, a, b);
+    return !m->status && put_truth(m, same == (op == OP_EQUAL));
 }
 
 /* What the top says, off the stack; the digits of a number are looked at. */
-static wend_status take_truth(struct machine *m, bool *out)
+static bool take_truth(struct machine *m, bool *out)
 {
     const struct json *top = m->stack[--m->len];
-    wend_status s = spend(m, top->kind == JSON_NUMBER ? 1 + top->text.len : 1);
 
-    if (!s)
-        *out = truth(top);
-    return s;
+    if (!spend(m, top->kind == JSON_NUMBER ? 1 + top->text.len : 1))
+        return false;
+    *out = truth(top);
+    return true;
 }
 
 /* *next is the step after this one. */
-static wend_status take_step(struct machine *m, uint32_t *next)
+static bool take_step(struct machine *m, uint32_t *next)
 {
     const struct expr_step *step = m->step;
     bool holds = false;
-    wend_status s;
 
     switch (step->op) {
-    case OP_VALUE: m->stack[m->len++] = step->value; return WEND_OK;
+    case OP_VALUE: m->stack[m->len++] = step->value; return true;
     case OP_REF: return take_ref(m, step->ref, false);
     case OP_EXISTS: return take_ref(m, step->ref, true);
     case OP_LIST: return make_list(m, step->count);
     case OP_NOT:
     case OP_TRUTH:
-        s = take_truth(m, &holds);
-        if (!s)
-            put_truth(m, holds == (step->op == OP_TRUTH));
-        return s;
+        return take_truth(m, &holds) &&
+               put_truth(m, holds == (step->op == OP_TRUTH));
     case OP_AND:
     case OP_OR:
-        s = take_truth(m, &holds);
-        if (!s && holds == (step->op == OP_OR)) {
+        if (!take_truth(m, &holds))
+            return false;
+        if (holds == (step->op == OP_OR)) {
             put_truth(m, holds);
             *next = step->to;
         }
-        return s;
+        return true;
     case OP_MINUS: return negate(m, m->stack[--m->len]);
     case OP_LEN: return measure(m, m->stack[--m->len]);
     case OP_LOWER: return make_lower(m, m->stack[--m->len]);
@@ -433,27 +401,26 @@ static wend_status take_step(struct machine *m, uint32_t *next)
     case OP_DIVIDE:
     case OP_REST: return take_two(m, step->op);
     }
-    return WEND_OK;
+    return true;
 }
 
 wend_status expr_value(const struct expr *e, const struct scope *scope,
                        const struct json **out, wend_error *err)
 {
     struct machine m = {.scope = scope, .work = EXPR_WORK_MAX, .err = err};
-    wend_status s = WEND_OK;
 
     m.stack = arena_alloc(scope->arena, e->stack_max * sizeof *m.stack);
     if (!m.stack)
         return fail_nomem(err);
-    for (uint32_t i = 0; i < e->count && !s;) {
+    for (uint32_t i = 0; i < e->count && !m.status;) {
         m.step = &e->steps[i++];
-        s = take_step(&m, &i);
+        take_step(&m, &i);
         assert(m.len <= e->stack_max);
     }
-    assert(s || m.len == 1);
-    if (!s)
+    assert(m.status || m.len == 1);
+    if (!m.status)
         *out = m.stack[0];
-    return s;
+    return m.status;
 }
 
 wend_status expr_holds(const struct expr *e, const struct scope *scope,

@@ -216,15 +216,19 @@ const struct plan *plan_close(const struct plan *before, struct arena *a);
 
 /* ---- Asking it ----------------------------------------------------------- */
 
+/* Says that a plan with these inputs (may be NULL) has none of that name. */
+wend_status plan_no_input(const struct json *inputs, wend_str name,
+                          wend_error *err);
 /* By id or name; or PLAN_NONE. */
 uint32_t plan_find(const struct plan *p, wend_str id);
 /* The actions that case c of decision i names: *count indexes, PLAN_NONE for
  * those that are not written yet. */
 const uint32_t *plan_chosen(const struct plan *p, uint32_t i, size_t c,
                             size_t *count);
-/* Ranks by other estimates (of each action, not negative). */
-wend_status plan_rank(const struct plan *p, const int64_t *estimate_ms,
-                      struct arena *a, const int64_t **out, wend_error *err);
+/* Ranks by other estimates (of each action, not negative); NULL: out of
+ * memory. */
+const int64_t *plan_rank(const struct plan *p, const int64_t *estimate_ms,
+                         struct arena *a);
 /* By estimates and the ranks that follow from them: the sums as in the graph.
  * Returns the first action of the longest path; PLAN_NONE if it takes no
  * time. */

@@ -127,7 +127,7 @@ static void begin_action(struct plan_state *p, uint32_t i, struct arena *a)
     }
     if (s->at == AT_WAITS && (!s->waits || s->oks || s->fails))
         plan_look_at_deps(p, i, s, a);
-    plan_put_state(p, i, s);
+    plan_keep_state(p, i, s, NULL);
 }
 
 /* An action that was added may provide a value that i refers to. */
@@ -145,7 +145,7 @@ static void count_values(struct plan_state *p, uint32_t i, struct arena *a)
     s->values = values;
     if (!values)
         plan_look_at_deps(p, i, s, a);
-    plan_put_state(p, i, s);
+    plan_keep_state(p, i, s, NULL);
 }
 
 void plan_begin(struct plan_state *p, const wend_event *ev, struct arena *a)
@@ -159,7 +159,7 @@ void plan_begin(struct plan_state *p, const wend_event *ev, struct arena *a)
         return;
     for (uint32_t slot = 0; slot < plan->keys.count; slot++)
         if (plan->inputs[slot].ptr)
-            pvec_init(&p->values, slot, &plan->inputs[slot], 0);
+            pvec_set(&p->values, slot, &plan->inputs[slot], 0, NULL);
     p->started = true;
     p->started_us = ev->time_us;
     p->left = plan->count;
@@ -177,7 +177,7 @@ static void keep_values(struct plan_state *p, const struct plan_state *old)
 
         if (value &&
             (!old->plan->inputs[slot].ptr || p->plan->inputs[slot].ptr))
-            pvec_init(&p->values, slot, value, 0);
+            pvec_set(&p->values, slot, value, 0, NULL);
     }
 }
 
@@ -194,7 +194,7 @@ void plan_grow(struct plan_state *p, const struct plan *plan, struct arena *a)
         const struct action_state *s = plan_action_state(&old, i);
 
         if (old.plan->whole[i] || s->at >= AT_APPROVAL)
-            plan_put_state(p, i, s);
+            plan_keep_state(p, i, s, NULL);
     }
     for (uint32_t i = 0; !a->failed && i < plan->count; i++)
         if (!pvec_get(&p->actions, p->place[i]))

@@ -66,14 +66,13 @@ const int64_t *plan_learned_rank(const struct plan *p,
                                  const int64_t *learned_ms, struct arena *a)
 {
     int64_t *ms;
-    const int64_t *rank = NULL;
 
     if (!learned_ms)
         return p->graph.rank;
     ms = arena_alloc(a, ((size_t)p->count + 1) * sizeof *ms);
     for (uint32_t i = 0; ms && i < p->count; i++)
         ms[i] = expected(p, learned_ms, i);
-    return ms && plan_rank(p, ms, a, &rank, NULL) == WEND_OK ? rank : NULL;
+    return ms ? plan_rank(p, ms, a) : NULL;
 }
 
 /* Names are escaped: no action can look like this. */
@@ -118,7 +117,6 @@ bool plan_learned_totals(const struct plan *p, const struct plan_learned *l,
     struct arena a = {.mem = m};
     int64_t *ms = arena_alloc(&a, ((size_t)p->count + 1) * sizeof *ms);
     const int64_t *rank;
-    bool ok;
 
     *sequential_ms = *critical_ms = 0;
     for (uint32_t i = 0; ms && i < p->count; i++) {
@@ -128,9 +126,9 @@ bool plan_learned_totals(const struct plan *p, const struct plan_learned *l,
         if (ms[i] < 0)
             ms[i] = 0;
     }
-    ok = ms && plan_rank(p, ms, &a, &rank, NULL) == WEND_OK;
-    if (ok)
+    rank = ms ? plan_rank(p, ms, &a) : NULL;
+    if (rank)
         plan_totals(p, ms, rank, sequential_ms, critical_ms);
     arena_free(&a);
-    return ok;
+    return rank;
 }

@@ -8,46 +8,31 @@
 #include "base/utf8.h"
 #include "core/plan/plan_make.h"
 
-/* What linking fills; the plan's graph is a view of it. */
-struct plan_links {
-    uint32_t *deps_at, *deps;
-    const uint32_t *users_at, *users;
-    uint32_t *values_at; /* no value edges yet: all zero */
-    uint32_t *fallback, *fallback_of;
-    uint32_t *chosen_at, *chosen;
-    const uint32_t *by_at, *by; /* decisions that name an action */
-    uint32_t *seen;             /* by action: the last one that waits for it */
-    bool *whole;
-};
+/* ---- Names --------------------------------------------------------------- */
 
-/* ---- Messages ------------------------------------------------------------ */
-
-static wend_status unknown_name(struct plan_draft *d,
-                                const struct plan_action *a,
-                                const struct plan_name *n)
+static bool unknown_name(struct plan_draft *d, const struct plan_action *a,
+                         const struct plan_name *n)
 {
     const struct names *ids = &d->plan->ids;
-    wend_str near =
-        str_nearest(n->text, ids->list, sizeof *ids->list, 0, ids->count);
+    char hint[STR_HINT_BYTES];
 
-    return fail_at(d->f->err, WEND_E_PARSE, n->line, n->column,
-                   "'%.*s' names the unknown action '%.*s'"
-                   "%s%.*s%s",
-                   (int)a->name.len, a->name.ptr,
-                   (int)utf8_cut(n->text, FIELDS_QUOTED_MAX), n->text.ptr,
-                   near.ptr ? "; did you mean '" : "", (int)near.len,
-                   near.ptr ? near.ptr : "", near.ptr ? "'?" : "");
+    return !fail_at(
+        d->f->err, WEND_E_PARSE, n->line, n->column,
+        "'%.*s' names the unknown action '%.*s'%s", STR_ARGS(a->name),
+        UTF8_ARGS(n->text, FIELDS_QUOTED_MAX),
+        str_hint(hint, str_nearest(n->text, ids->list, sizeof *ids->list, 0,
+                                   ids->count)));
 }
 
 /* The action of that name; PLAN_NONE, if it may still be written. */
-static wend_status resolve(struct plan_draft *d, struct plan_links *l,
-                           uint32_t i, const struct plan_name *n, uint32_t *out)
+static bool resolve(struct plan_draft *d, uint32_t i, const struct plan_name *n,
+                    uint32_t *out)
 {
     *out = plan_find(d->plan, n->text);
     if (*out != PLAN_NONE)
-        return WEND_OK;
-    l->whole[i] = false;
-    return d->plan->open ? WEND_OK : unknown_name(d, d->actions[i], n);
+        return true;
+    d->whole[i] = false;
+    return d->plan->open || unknown_name(d, d->actions[i], n);
 }
 
 /* ---- Decisions and fallbacks --------------------------------------------- */
@@ -65,16 +50,16 @@ static uint32_t starts_of(uint32_t *at, uint32_t count)
     return sum;
 }
 
-wend_status draft_turn_around(struct plan_draft *d, const uint32_t *at,
-                              const uint32_t *list, const uint32_t **out_at,
-                              const uint32_t **out)
+bool draft_turn_around(struct plan_draft *d, const uint32_t *at,
+                       const uint32_t *list, const uint32_t **out_at,
+                       const uint32_t **out)
 {
     uint32_t count = d->plan->count, edges = at[count];
     uint32_t *users_at = draft_array(d, count, sizeof *users_at);
     uint32_t *users = draft_array(d, edges, sizeof *users);
 
     if (!users_at || !users)
-        return WEND_E_NOMEM;
+        return false;
     for (uint32_t k = 0; k < edges; k++)
         if (list[k] != PLAN_NONE)
             users_at[list[k]]++;
@@ -88,190 +73,156 @@ wend_status draft_turn_around(struct plan_draft *d, const uint32_t *at,
     users_at[0] = 0;
     *out_at = users_at;
     *out = users;
-    return WEND_OK;
-}
-
-static wend_status link_cases(struct plan_draft *d, struct plan_links *l,
-                              uint32_t i)
-{
-    const struct plan_action *a = d->actions[i];
-    uint32_t at = l->chosen_at[i];
-    wend_status s;
-
-    for (size_t c = 0; c < a->cases_count; c++)
-        for (size_t k = 0; k < a->cases[c].then.count; k++, at++) {
-            s = resolve(d, l, i, &a->cases[c].then.list[k], &l->chosen[at]);
-            if (s)
-                return s;
-        }
-    return WEND_OK;
+    return true;
 }
 
 /* Which actions each decision names. */
-static wend_status link_decisions(struct plan_draft *d, struct plan_links *l)
+static bool link_decisions(struct plan_draft *d)
 {
-    uint32_t count = d->plan->count, total;
-    wend_status s = WEND_OK;
+    uint32_t count = d->plan->count, at = 0, total;
+    uint32_t *chosen_at = draft_array(d, count, sizeof *chosen_at), *chosen;
+    bool ok = true;
 
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; chosen_at && i < count; i++)
         for (size_t c = 0; c < d->actions[i]->cases_count; c++)
-            l->chosen_at[i] += (uint32_t)d->actions[i]->cases[c].then.count;
-    total = starts_of(l->chosen_at, count);
+            chosen_at[i] += (uint32_t)d->actions[i]->cases[c].then.count;
+    total = chosen_at ? starts_of(chosen_at, count) : 0;
     if (total > PLAN_EDGES_MAX)
-        return fail(d->f->err, WEND_E_LIMIT,
-                    "the decisions of the plan name %u actions; at most %d",
-                    total, PLAN_EDGES_MAX);
-    l->chosen = draft_array(d, total, sizeof *l->chosen);
-    if (!l->chosen)
-        return WEND_E_NOMEM;
-    for (uint32_t i = 0; i < count && !s; i++)
-        s = link_cases(d, l, i);
-    return s ? s
-             : draft_turn_around(d, l->chosen_at, l->chosen, &l->by_at, &l->by);
+        return !fail(d->f->err, WEND_E_LIMIT,
+                     "the decisions of the plan name %u actions; at most %d",
+                     total, PLAN_EDGES_MAX);
+    chosen = draft_array(d, total, sizeof *chosen);
+    if (!chosen_at || !chosen)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        for (size_t c = 0; c < d->actions[i]->cases_count; c++) {
+            const struct plan_names *then = &d->actions[i]->cases[c].then;
+
+            for (size_t k = 0; ok && k < then->count; k++)
+                ok = resolve(d, i, &then->list[k], &chosen[at++]);
+        }
+    d->plan->graph.chosen_at = chosen_at;
+    d->plan->graph.chosen = chosen;
+    return ok;
 }
 
-static wend_status link_fallback(struct plan_draft *d, struct plan_links *l,
-                                 uint32_t i)
+static bool link_fallbacks(struct plan_draft *d)
 {
-    const struct plan_name *n = &d->actions[i]->fallback;
-    uint32_t to;
-    wend_status s;
+    uint32_t count = d->plan->count, to;
+    uint32_t *fallback = draft_numbers(d, count, PLAN_NONE);
+    uint32_t *fallback_of = draft_numbers(d, count, PLAN_NONE);
 
-    if (!n->text.ptr)
-        return WEND_OK;
-    s = resolve(d, l, i, n, &to);
-    if (s || to == PLAN_NONE)
-        return s;
-    if (l->fallback_of[to] != PLAN_NONE)
-        return fail_at(d->f->err, WEND_E_PARSE, n->line, n->column,
-                       "'%.*s' is the fallback of '%.*s' already",
-                       (int)n->text.len, n->text.ptr,
-                       (int)d->actions[l->fallback_of[to]]->name.len,
-                       d->actions[l->fallback_of[to]]->name.ptr);
-    assert(l->fallback[i] == PLAN_NONE);
-    l->fallback[i] = to;
-    l->fallback_of[to] = i;
-    return WEND_OK;
+    if (!fallback || !fallback_of)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct plan_name *n = &d->actions[i]->fallback;
+
+        if (!n->text.ptr)
+            continue;
+        if (!resolve(d, i, n, &to))
+            return false;
+        if (to == PLAN_NONE)
+            continue;
+        if (fallback_of[to] != PLAN_NONE)
+            return !fail_at(d->f->err, WEND_E_PARSE, n->line, n->column,
+                            "'%.*s' is the fallback of '%.*s' already",
+                            STR_ARGS(n->text),
+                            STR_ARGS(d->actions[fallback_of[to]]->name));
+        fallback[i] = to;
+        fallback_of[to] = i;
+    }
+    d->plan->graph.fallback = fallback;
+    d->plan->graph.fallback_of = fallback_of;
+    return true;
 }
 
 /* ---- Edges --------------------------------------------------------------- */
 
-static wend_status twice(struct plan_draft *d, uint32_t i,
-                         const struct plan_name *n)
-{
-    return fail_at(d->f->err, WEND_E_PARSE, n->line, n->column,
-                   "'%.*s' depends on '%.*s' twice",
-                   (int)d->actions[i]->name.len, d->actions[i]->name.ptr,
-                   (int)n->text.len, n->text.ptr);
-}
+/* What linking fills for one action after the other. */
+struct dep_links {
+    uint32_t *deps, len;
+    uint32_t *seen;             /* by action: the last one that waits for it */
+    const uint32_t *by_at, *by; /* decisions that name an action */
+};
 
-/* All that action i waits for, written from *at on. */
-static wend_status link_deps(struct plan_draft *d, struct plan_links *l,
-                             uint32_t i, uint32_t *at)
+/* All that action i waits for. */
+static bool link_deps(struct plan_draft *d, struct dep_links *l, uint32_t i)
 {
     const struct plan_names *names = &d->actions[i]->depends_on;
     uint32_t to;
-    wend_status s;
 
     for (size_t k = 0; k < names->count; k++) {
-        s = resolve(d, l, i, &names->list[k], &to);
-        if (s)
-            return s;
+        const struct plan_name *n = &names->list[k];
+
+        if (!resolve(d, i, n, &to))
+            return false;
         if (to == PLAN_NONE)
             continue;
         if (l->seen[to] == i)
-            return twice(d, i, &names->list[k]);
+            return !fail_at(d->f->err, WEND_E_PARSE, n->line, n->column,
+                            "'%.*s' depends on '%.*s' twice",
+                            STR_ARGS(d->actions[i]->name), STR_ARGS(n->text));
         l->seen[to] = i;
-        l->deps[(*at)++] = to;
+        l->deps[l->len++] = to;
     }
     for (uint32_t k = l->by_at[i]; k < l->by_at[i + 1]; k++) {
         if (l->seen[l->by[k]] == i)
             continue; /* in two cases, or in depends_on, too */
         l->seen[l->by[k]] = i;
-        l->deps[(*at)++] = l->by[k];
-    }
-    return WEND_OK;
-}
-
-static wend_status link_edges(struct plan_draft *d, struct plan_links *l)
-{
-    uint32_t count = d->plan->count, at = 0;
-    size_t total = l->by_at[count];
-    wend_status s;
-
-    for (uint32_t i = 0; i < count; i++) {
-        total += d->actions[i]->depends_on.count;
-        if (total > PLAN_EDGES_MAX)
-            return fail_at(d->f->err, WEND_E_LIMIT, d->actions[i]->line,
-                           d->actions[i]->column,
-                           "the plan has more than %d dependencies",
-                           PLAN_EDGES_MAX);
-    }
-    l->deps = draft_array(d, total, sizeof *l->deps);
-    if (!l->deps)
-        return WEND_E_NOMEM;
-    for (uint32_t i = 0; i < count; i++) {
-        l->deps_at[i] = at;
-        s = link_deps(d, l, i, &at);
-        if (s)
-            return s;
-    }
-    assert(at <= total);
-    l->deps_at[count] = at;
-    return WEND_OK;
-}
-
-static bool make_room(struct plan_draft *d, struct plan_links *l)
-{
-    uint32_t count = d->plan->count;
-
-    l->deps_at = draft_array(d, count, sizeof *l->deps_at);
-    l->values_at = draft_array(d, count, sizeof *l->values_at);
-    l->chosen_at = draft_array(d, count, sizeof *l->chosen_at);
-    l->fallback = draft_array(d, count, sizeof *l->fallback);
-    l->fallback_of = draft_array(d, count, sizeof *l->fallback_of);
-    l->seen = draft_array(d, count, sizeof *l->seen);
-    l->whole = draft_array(d, count, sizeof *l->whole);
-    if (d->f->arena->failed)
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        l->fallback[i] = l->fallback_of[i] = l->seen[i] = PLAN_NONE;
-        l->whole[i] = true;
+        l->deps[l->len++] = l->by[k];
     }
     return true;
 }
 
-wend_status draft_link(struct plan_draft *d)
+static bool link_edges(struct plan_draft *d)
 {
-    struct plan_links l = {0};
-    wend_status s = make_room(d, &l) ? WEND_OK : fail_nomem(d->f->err);
+    struct plan_graph *g = &d->plan->graph;
+    uint32_t count = d->plan->count;
+    uint32_t *deps_at = draft_array(d, count, sizeof *deps_at);
+    struct dep_links l = {.seen = draft_numbers(d, count, PLAN_NONE)};
+    size_t total;
 
-    for (uint32_t i = 0; !s && i < d->plan->count; i++)
-        s = link_fallback(d, &l, i);
-    if (!s)
-        s = link_decisions(d, &l);
-    if (!s)
-        s = link_edges(d, &l);
-    if (!s)
-        s = draft_turn_around(d, l.deps_at, l.deps, &l.users_at, &l.users);
-    if (s)
-        return s;
-    d->whole = l.whole;
-    d->plan->whole = l.whole;
+    if (!deps_at || !l.seen ||
+        !draft_turn_around(d, g->chosen_at, g->chosen, &l.by_at, &l.by))
+        return false;
+    total = l.by_at[count];
+    for (uint32_t i = 0; i < count; i++) {
+        total += d->actions[i]->depends_on.count;
+        if (total > PLAN_EDGES_MAX)
+            return !fail_at(d->f->err, WEND_E_LIMIT, d->actions[i]->line,
+                            d->actions[i]->column,
+                            "the plan has more than %d dependencies",
+                            PLAN_EDGES_MAX);
+    }
+    l.deps = draft_array(d, total, sizeof *l.deps);
+    if (!l.deps)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        deps_at[i] = l.len;
+        if (!link_deps(d, &l, i))
+            return false;
+    }
+    assert(l.len <= total);
+    g->edges_count = deps_at[count] = l.len;
+    g->deps_at = deps_at;
+    g->deps = l.deps;
+    return draft_turn_around(d, deps_at, l.deps, &g->users_at, &g->users);
+}
+
+bool draft_link(struct plan_draft *d)
+{
+    uint32_t *none = draft_array(d, d->plan->count, sizeof *none);
+
+    d->plan->whole = d->whole = draft_array(d, d->plan->count, sizeof(bool));
+    if (!none || !d->whole)
+        return false;
+    memset(d->whole, true, d->plan->count);
     d->plan->graph = (struct plan_graph){
-        .deps_at = l.deps_at,
-        .deps = l.deps,
-        .users_at = l.users_at,
-        .users = l.users,
-        .edges_count = l.deps_at[d->plan->count],
-        .values_at = l.values_at,
-        .values = l.values_at,
-        .value_users_at = l.values_at,
-        .value_users = l.values_at,
-        .fallback = l.fallback,
-        .fallback_of = l.fallback_of,
-        .chosen_at = l.chosen_at,
-        .chosen = l.chosen,
+        /* No value edges yet. */
+        .values_at = none,
+        .values = none,
+        .value_users_at = none,
+        .value_users = none,
     };
-    return WEND_OK;
+    return link_fallbacks(d) && link_decisions(d) && link_edges(d);
 }

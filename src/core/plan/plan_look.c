@@ -9,11 +9,6 @@ const struct action_state *plan_action_state(const struct plan_state *p,
     return pvec_get(&p->actions, p->place[i]);
 }
 
-bool plan_action_waits(const struct plan_state *p, uint32_t i)
-{
-    return action_needs_approval(plan_action_state(p, i));
-}
-
 uint32_t plan_marked(const struct plan_state *p, unsigned mark, uint32_t *place)
 {
     uint32_t at = pvec_next(&p->actions, mark, *place);

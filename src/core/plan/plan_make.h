@@ -7,6 +7,7 @@
 #include "base/fields.h"
 #include "core/plan/plan.h"
 
+/* What takes one returns false once d->f->err says why. */
 struct plan_draft {
     struct fields *f;
     const struct plan_options *options; /* never NULL */
@@ -20,28 +21,27 @@ struct plan_draft {
 
 /* Makes room for `count` actions more than p has, and a copy of what it has
  * of them. p->keys and p->ids are its own. */
-wend_status draft_begin(struct plan_draft *d, const struct plan *p,
-                        size_t count);
+bool draft_begin(struct plan_draft *d, const struct plan *p, size_t count);
 /* plan_read.c: reads one action and adds it. */
-wend_status draft_action(struct plan_draft *d, const struct json *j);
+bool draft_action(struct plan_draft *d, const struct json *j);
 /* If s says that a text with references is wrong: the place in it, too. */
 wend_status draft_inside(struct fields *f, wend_status s);
 /* A valid name of an input or an output_key. No minus, since $a-b is a
  * difference. */
 bool plan_key_ok(wend_str name);
 /* plan_link.c: names become indexes; d->plan has its graph afterwards. */
-wend_status draft_link(struct plan_draft *d);
+bool draft_link(struct plan_draft *d);
 /* The same edges from the other end; those to PLAN_NONE are left out. */
-wend_status draft_turn_around(struct plan_draft *d, const uint32_t *at,
-                              const uint32_t *list, const uint32_t **out_at,
-                              const uint32_t **out);
+bool draft_turn_around(struct plan_draft *d, const uint32_t *at,
+                       const uint32_t *list, const uint32_t **out_at,
+                       const uint32_t **out);
 /* plan_order.c: refuses a cycle, finds order, waves and paths. Called again
  * if value edges constrain the order further. */
-wend_status draft_order(struct plan_draft *d);
+bool draft_order(struct plan_draft *d);
 /* plan_ref.c: each reference has an earlier provider. */
-wend_status draft_refs(struct plan_draft *d);
-wend_status draft_refuse_ref(struct plan_draft *d, const struct ref *ref,
-                             const char *why, wend_str name, const char *rest);
+bool draft_refs(struct plan_draft *d);
+bool draft_refuse_ref(struct plan_draft *d, const struct ref *ref,
+                      const char *why, wend_str name, const char *rest);
 
 /* One action's references to one key. */
 struct value_use {
@@ -57,16 +57,16 @@ struct value_edges {
     struct buf uses; /* struct value_use */
     struct buf list; /* struct value_edge; those of a use are together */
 };
-void value_edges_init(struct value_edges *v, struct plan_draft *d);
-void value_edges_free(struct value_edges *v);
-wend_status value_use_add(struct value_edges *v, const struct value_use *use);
+bool value_use_add(struct value_edges *v, const struct value_use *use);
 /* From the provider to the user of the use added last. */
-wend_status value_edge_add(struct value_edges *v, uint32_t by);
+bool value_edge_add(struct value_edges *v, uint32_t by);
 /* Refuses a use that no earlier action provides, or in an open plan marks its
  * user as not whole; gives the plan's graph its value edges. */
-wend_status value_edges_settle(struct value_edges *v, bool *whole);
+bool value_edges_settle(struct value_edges *v);
 
 /* An array in the plan's arena, or NULL with the failure in d->f->err. */
 void *draft_array(struct plan_draft *d, size_t count, size_t size);
+/* ... of this number, `count` times. */
+uint32_t *draft_numbers(struct plan_draft *d, size_t count, uint32_t n);
 
 #endif

@@ -87,16 +87,15 @@ static uint32_t stuck_before(const struct sorter *s, uint32_t node)
 
 /* The actions on the cycle through `node`, each before those that wait for it;
  * as many as a message can hold. */
-static wend_status say_cycle(struct plan_draft *d, const struct sorter *s,
-                             uint32_t node)
+static bool say_cycle(struct plan_draft *d, const struct sorter *s,
+                      uint32_t node)
 {
     struct buf b = {.mem = d->f->arena->mem};
     uint32_t *members = draft_array(d, s->count, sizeof *members);
     uint32_t len = 0, from = 0, at = node, i;
-    wend_status status;
 
     if (!members)
-        return WEND_E_NOMEM;
+        return false;
     do { /* an end is left for its own start: both are side by side */
         assert(len <= s->count);
         i = at % s->count;
@@ -115,24 +114,24 @@ static wend_status say_cycle(struct plan_draft *d, const struct sorter *s,
     }
     buf_cstr(&b, i < len ? "... -> " : "");
     buf_str(&b, d->actions[members[from]]->name);
-    status = b.failed ? fail_nomem(d->f->err)
-                      : fail_at(d->f->err, WEND_E_PARSE,
-                                d->actions[members[from]]->line,
-                                d->actions[members[from]]->column,
-                                "%u action%s in a cycle: %s", len,
-                                len == 1 ? "" : "s", b.ptr);
+    if (b.failed)
+        fail_nomem(d->f->err);
+    else
+        fail_at(d->f->err, WEND_E_PARSE, d->actions[members[from]]->line,
+                d->actions[members[from]]->column, "%u action%s in a cycle: %s",
+                len, len == 1 ? "" : "s", b.ptr);
     buf_free(&b);
-    return status;
+    return false;
 }
 
 /* Going back from any node that waits forever leads into a cycle. */
-static wend_status refuse_cycle(struct plan_draft *d, const struct sorter *s)
+static bool refuse_cycle(struct plan_draft *d, const struct sorter *s)
 {
     bool *seen = draft_array(d, s->count * (size_t)2, sizeof *seen);
     uint32_t node = 0;
 
     if (!seen)
-        return WEND_E_NOMEM;
+        return false;
     while (!s->waits[node])
         node++;
     for (; !seen[node]; node = stuck_before(s, node))
@@ -142,14 +141,23 @@ static wend_status refuse_cycle(struct plan_draft *d, const struct sorter *s)
 
 /* ---- Waves and paths ----------------------------------------------------- */
 
-static wend_status find_waves(struct plan_draft *d)
+/* To a wave after those of all that i waits for by these edges. */
+static void wave_after(uint32_t *wave, uint32_t i, const uint32_t *at,
+                       const uint32_t *list)
+{
+    for (uint32_t e = at[i]; e < at[i + 1]; e++)
+        if (wave[list[e]] >= wave[i])
+            wave[i] = wave[list[e]] + 1;
+}
+
+static bool find_waves(struct plan_draft *d)
 {
     struct plan_graph *g = &d->plan->graph;
     uint32_t count = d->plan->count;
     uint32_t *wave = draft_array(d, count, sizeof *wave);
 
     if (!wave)
-        return WEND_E_NOMEM;
+        return false;
     g->waves = 0;
     for (uint32_t k = 0; k < count * 2; k++) {
         uint32_t i = g->order[k], of;
@@ -158,26 +166,23 @@ static wend_status find_waves(struct plan_draft *d)
             continue;
         of = g->fallback_of[i];
         wave[i] = of != PLAN_NONE ? wave[of] + 1 : 1;
-        for (uint32_t e = g->deps_at[i]; e < g->deps_at[i + 1]; e++)
-            if (wave[g->deps[e]] >= wave[i])
-                wave[i] = wave[g->deps[e]] + 1;
-        for (uint32_t e = g->values_at[i]; e < g->values_at[i + 1]; e++)
-            if (wave[g->values[e]] >= wave[i])
-                wave[i] = wave[g->values[e]] + 1;
+        wave_after(wave, i, g->deps_at, g->deps);
+        wave_after(wave, i, g->values_at, g->values);
         assert(wave[i] <= count); /* no path is longer */
         if (wave[i] > g->waves)
             g->waves = wave[i];
     }
     g->wave = wave;
-    return WEND_OK;
+    return true;
 }
 
-/* The one with the highest rank, or `best`; fallbacks are left out: they are
- * not expected to run. */
+/* The one with the highest rank of those behind i, or `best`; fallbacks are
+ * left out: they are not expected to run. */
 static uint32_t longest_of(const struct plan_graph *g, const int64_t *rank,
-                           const uint32_t *list, uint32_t count, uint32_t best)
+                           const uint32_t *at, const uint32_t *list, uint32_t i,
+                           uint32_t best)
 {
-    for (uint32_t k = 0; k < count; k++)
+    for (uint32_t k = at[i]; k < at[i + 1]; k++)
         if (g->fallback_of[list[k]] == PLAN_NONE &&
             (best == PLAN_NONE || rank[list[k]] > rank[best]))
             best = list[k];
@@ -188,12 +193,9 @@ static uint32_t longest_of(const struct plan_graph *g, const int64_t *rank,
 static uint32_t longest_after(const struct plan_graph *g, const int64_t *rank,
                               uint32_t i)
 {
-    const uint32_t *at = g->users_at, *values_at = g->value_users_at;
-    uint32_t best =
-        longest_of(g, rank, g->users + at[i], at[i + 1] - at[i], PLAN_NONE);
+    uint32_t best = longest_of(g, rank, g->users_at, g->users, i, PLAN_NONE);
 
-    return longest_of(g, rank, g->value_users + values_at[i],
-                      values_at[i + 1] - values_at[i], best);
+    return longest_of(g, rank, g->value_users_at, g->value_users, i, best);
 }
 
 /* rank has room for both nodes of each action; that of an end is what
@@ -240,7 +242,7 @@ uint32_t plan_totals(const struct plan *p, const int64_t *ms,
     return *critical_ms ? first : PLAN_NONE;
 }
 
-static wend_status find_paths(struct plan_draft *d)
+static bool find_paths(struct plan_draft *d)
 {
     struct plan *p = d->plan;
     int64_t *estimate = draft_array(d, p->count, sizeof *estimate);
@@ -250,7 +252,7 @@ static wend_status find_paths(struct plan_draft *d)
     uint32_t first;
 
     if (!estimate || !declared || !rank || !critical)
-        return WEND_E_NOMEM;
+        return false;
     for (uint32_t i = 0; i < p->count; i++)
         if (p->actions[i]->estimate_ms > 0)
             estimate[i] = p->actions[i]->estimate_ms;
@@ -268,36 +270,32 @@ static wend_status find_paths(struct plan_draft *d)
     rank_all(p, estimate, rank);
     p->graph.rank = rank;
     p->graph.critical = critical;
-    return WEND_OK;
+    return true;
 }
 
-wend_status draft_order(struct plan_draft *d)
+bool draft_order(struct plan_draft *d)
 {
     uint32_t count = d->plan->count;
     struct sorter s = {.g = &d->plan->graph, .count = count};
-    wend_status status;
 
     s.order = draft_array(d, count * (size_t)2, sizeof *s.order);
     s.waits = draft_array(d, count * (size_t)2, sizeof *s.waits);
     if (!s.order || !s.waits)
-        return WEND_E_NOMEM;
+        return false;
     sort(&s);
     if (s.len < count * 2)
         return refuse_cycle(d, &s);
     assert(s.len == count * 2); /* each node once */
     d->plan->graph.order = s.order;
-    status = find_waves(d);
-    return status ? status : find_paths(d);
+    return find_waves(d) && find_paths(d);
 }
 
-wend_status plan_rank(const struct plan *p, const int64_t *estimate_ms,
-                      struct arena *a, const int64_t **out, wend_error *err)
+const int64_t *plan_rank(const struct plan *p, const int64_t *estimate_ms,
+                         struct arena *a)
 {
     int64_t *rank = arena_alloc(a, (p->count * (size_t)2 + 1) * sizeof *rank);
 
-    if (!rank)
-        return fail_nomem(err);
-    rank_all(p, estimate_ms, rank);
-    *out = rank;
-    return WEND_OK;
+    if (rank)
+        rank_all(p, estimate_ms, rank);
+    return rank;
 }

@@ -42,10 +42,8 @@ static void on_close(struct plan_scan *s, char c)
     s->depth -= s->depth > 0;
     if (s->depth == IN_LIST && s->in_actions && c == '}')
         buf_add(&s->actions, (const char *)&span, sizeof span);
-    else if (s->depth == IN_LIST && s->in_actions)
-        s->over = true; /* an object does not end so */
-    else if (s->depth < IN_LIST && s->in_actions)
-        s->over = true;
+    else if (s->depth <= IN_LIST && s->in_actions)
+        s->over = true; /* the list ends, or an object with a bracket */
 }
 
 static void look(struct plan_scan *s, wend_str text)
@@ -89,12 +87,10 @@ size_t plan_scan_count(const struct plan_scan *s)
 
 wend_str plan_scan_get(const struct plan_scan *s, wend_str text, size_t i)
 {
-    struct plan_span span;
+    const struct plan_span *span = (const void *)s->actions.ptr;
 
-    assert(i < plan_scan_count(s));
-    memcpy(&span, s->actions.ptr + i * sizeof span, sizeof span);
-    assert(span.at + span.len <= text.len);
-    return (wend_str){text.ptr + span.at, span.len};
+    assert(i < plan_scan_count(s) && span[i].at + span[i].len <= text.len);
+    return (wend_str){text.ptr + span[i].at, span[i].len};
 }
 
 void plan_scan_clear(struct plan_scan *s)

@@ -2,8 +2,7 @@
  * plan_scan.h - the actions in the arguments of a `plan` call, as they come.
  *
  * Looks at each byte once, and only at what gives shape: strings, braces.
- * What an action says is read by those who get it; whether the whole is JSON
- * is known when it is complete.
+ * The caller reads the actions; whether the whole is JSON is known at its end.
  */
 #ifndef CORE_PLAN_SCAN_H
 #define CORE_PLAN_SCAN_H

@@ -134,6 +134,8 @@ void plan_look_at_deps(const struct plan_state *p, uint32_t i,
     }
 }
 
+/* A dependency counts like this. NONE: it provides a value to i, and has given
+ * it or never will. */
 static void dep_counts(struct plan_state *p, uint32_t i, wend_outcome how,
                        struct arena *a)
 {
@@ -141,21 +143,10 @@ static void dep_counts(struct plan_state *p, uint32_t i, wend_outcome how,
 
     if (!s)
         return;
-    s->waits--;
+    s->values -= how == WEND_OUTCOME_NONE;
+    s->waits -= how != WEND_OUTCOME_NONE;
     s->oks += how == WEND_OUTCOME_OK;
     s->fails += how == WEND_OUTCOME_FAILED;
-    plan_look_at_deps(p, i, s, a);
-    plan_keep_state(p, i, s, a);
-}
-
-/* A provider has given its value, or never will. */
-static void value_settled(struct plan_state *p, uint32_t i, struct arena *a)
-{
-    struct action_state *s = waiting_of(p, i, a);
-
-    if (!s)
-        return;
-    s->values--;
     plan_look_at_deps(p, i, s, a);
     plan_keep_state(p, i, s, a);
 }
@@ -184,7 +175,7 @@ static void note_failure(struct plan_state *p, uint32_t i, struct arena *a)
         action->mode == ACTION_FORGET || p->broken)
         return;
     len = utf8_fmt(text, sizeof text, "action '%.*s' ended as %s%s%.*s",
-                   (int)utf8_cut(action->name, 100), action->name.ptr,
+                   UTF8_ARGS(action->name, 100),
                    wend_outcome_name(plan_action_state(p, i)->outcome),
                    p->why.len ? ": " : "", (int)p->why.len,
                    p->why.ptr ? p->why.ptr : "");
@@ -232,7 +223,7 @@ static void counts_as(struct plan_state *p, uint32_t i, wend_outcome how,
             dep_counts(p, g->users[u], how, a);
         for (uint32_t u = g->value_users_at[i]; u < g->value_users_at[i + 1];
              u++)
-            value_settled(p, g->value_users[u], a);
+            dep_counts(p, g->value_users[u], WEND_OUTCOME_NONE, a);
         skip_waiting(p, g->fallback[i], STR("not_needed"), a);
         if (a->failed || of == PLAN_NONE || !waits_for_fallback(p, of))
             return;
@@ -284,38 +275,78 @@ static void skip_not_chosen(struct plan_state *p, uint32_t i, wend_str output,
     arena_free(&scratch);
 }
 
-/* ---- Events -------------------------------------------------------------- */
+/* ---- How many at once, when the plan leaves it to us --------------------- */
 
-static void on_action_start(struct plan_state *p, uint32_t i,
-                            const wend_event *ev, struct arena *a)
+static bool says_too_many(const wend_ev_error *e)
 {
-    const struct plan_action *action = p->plan->actions[i];
-    struct action_state *s = copy_of(p, i, a);
-    bool again;
+    return e && (str_is(e->code, "rate_limit") || str_is(e->code, "timeout"));
+}
 
-    if (!s || s->at == AT_ENDED) /* a forged log may say so */
-        return;
-    again = marks_of(s) == 1 << MARK_RUNS;
+/* An action ended, or failed and is tried again. */
+static void pace(struct plan_pace *w, const wend_event *ev)
+{
+    const wend_ev_action_end *e =
+        ev->type == WEND_ACTION_END ? &ev->u.action_end : NULL;
+    int64_t took_us = ev->time_us - w->from_us;
+    bool faster;
+
+    if (says_too_many(e ? e->error : ev->u.action_retry.error) ||
+        (e && e->outcome == WEND_OUTCOME_TIMEOUT))
+        *w = (struct plan_pace){.slots = w->slots > 1 ? w->slots / 2 : 1,
+                                .from_us = ev->time_us};
+    else if (e && ++w->ended >= w->slots) {
+        faster = !w->last_ended || (double)w->ended * (double)w->last_us >
+                                       (double)w->last_ended * (double)took_us;
+        if (faster && w->slots < PARALLEL_MAX)
+            w->slots++;
+        w->last_ended = w->ended;
+        w->last_us = took_us;
+        w->ended = 0;
+        w->from_us = ev->time_us;
+    }
+}
+
+/* ---- Events: false, if nothing of the action's state is to be kept ------- */
+
+/* An event about action i, whose state s is a copy. */
+struct evolving {
+    struct plan_state *p;
+    uint32_t i;
+    struct action_state *s;
+    const wend_event *ev;
+    struct arena *a;
+};
+
+static bool on_action_start(struct evolving *x)
+{
+    struct plan_state *p = x->p;
+    struct action_state *s = x->s;
+    const struct plan_action *action = p->plan->actions[x->i];
+    const wend_ev_action_start *e = &x->ev->u.action_start;
+    bool again = marks_of(s) == 1 << MARK_RUNS;
+
+    if (s->at == AT_ENDED) /* a forged log may say so */
+        return false;
     p->approvals -= action_needs_approval(s); /* stopped before an answer */
     s->at = AT_RUNS;
     s->again |= again;
     s->superseded = false;
-    s->began_us = ev->time_us;
-    s->attempt = ev->u.action_start.attempt;
-    s->refused = ev->u.action_start.policy.decision == WEND_DECISION_DENY;
-    s->params = arena_str(a, ev->u.action_start.params_json.ptr
-                                 ? ev->u.action_start.params_json
-                                 : STR("{}"));
-    s->key = arena_str(a, ev->u.action_start.key);
+    s->began_us = x->ev->time_us;
+    s->attempt = e->attempt;
+    s->refused = e->policy.decision == WEND_DECISION_DENY;
+    s->params = arena_str(x->a, str_or(e->params_json, "{}"));
+    s->key = arena_str(x->a, e->key);
     s->left = false;
-    if (!again) {
-        p->running += action->type != ACTION_DECISION;
-        p->holding += action->mode == ACTION_SYNC;
-        p->left -= action->mode == ACTION_FORGET;
+    if (again)
+        return true;
+    p->running += action->type != ACTION_DECISION;
+    p->holding += action->mode == ACTION_SYNC;
+    plan_keep_state(p, x->i, s, x->a);
+    if (action->mode == ACTION_FORGET) {
+        p->left--;
+        counts_as(p, x->i, WEND_OUTCOME_OK, x->a);
     }
-    plan_keep_state(p, i, s, a);
-    if (!again && action->mode == ACTION_FORGET)
-        counts_as(p, i, WEND_OUTCOME_OK, a);
+    return false;
 }
 
 static void count_end(struct plan_state *p, uint32_t i, wend_outcome outcome,
@@ -365,35 +396,26 @@ static wend_str told_of(const wend_ev_action_end *e, struct arena *a)
     return arena_str(a, (wend_str){why.ptr, utf8_cut(why, TOLD_BYTES_MAX)});
 }
 
-/* The attempt is over, the action is not. */
-static void close_attempt(struct plan_state *p, uint32_t i, struct arena *a)
+static bool on_action_end(struct evolving *x)
 {
-    struct action_state *s = copy_of(p, i, a);
-
-    if (!s || marks_of(s) != 1 << MARK_RUNS)
-        return;
-    s->superseded = true;
-    plan_keep_state(p, i, s, a);
-}
-
-static void on_action_end(struct plan_state *p, uint32_t i,
-                          const wend_event *ev, struct arena *a)
-{
-    const wend_ev_action_end *e = &ev->u.action_end;
+    struct plan_state *p = x->p;
+    struct action_state *s = x->s;
+    struct arena *a = x->a;
+    uint32_t i = x->i;
+    const wend_ev_action_end *e = &x->ev->u.action_end;
     const struct plan_action *action = p->plan->actions[i];
-    struct action_state *s;
+    bool ran = marks_of(s) == 1 << MARK_RUNS;
     wend_str output;
 
     if (e->outcome == WEND_OUTCOME_SUPERSEDED) {
-        close_attempt(p, i, a);
-        return;
+        s->superseded = true; /* the attempt is over, the action is not */
+        return ran;
     }
-    s = copy_of(p, i, a);
-    output = arena_str(a, e->output_json.ptr ? e->output_json : STR("null"));
-    if (!s || s->at == AT_ENDED)
-        return;
+    if (s->at == AT_ENDED)
+        return false;
+    output = arena_str(a, str_or(e->output_json, "null"));
     p->approvals -= action_needs_approval(s);
-    count_end(p, i, e->outcome, marks_of(s) == 1 << MARK_RUNS);
+    count_end(p, i, e->outcome, ran);
     s->at = AT_ENDED;
     s->outcome = e->outcome;
     s->params = s->key = STR_NONE; /* not needed any more */
@@ -406,55 +428,60 @@ static void on_action_end(struct plan_state *p, uint32_t i,
     if (e->outcome == WEND_OUTCOME_OK && action->type == ACTION_DECISION)
         skip_not_chosen(p, i, output, a);
     if (e->outcome != WEND_OUTCOME_SKIPPED)
-        plan_pace_end(&p->pace, e, ev->time_us);
+        pace(&p->pace, x->ev);
     if (e->error && !p->broken)
         p->why = arena_str(
             a, (wend_str){e->error->message.ptr,
                           utf8_cut(e->error->message, WHY_BYTES_MAX)});
     if (s->counts == WEND_OUTCOME_NONE)
         how_it_counts(p, i, e, a);
+    return false;
 }
 
-static void on_ask(struct plan_state *p, uint32_t i, const wend_event *ev,
-                   struct arena *a)
+static bool on_ask(struct evolving *x)
 {
-    struct action_state *s = copy_of(p, i, a);
+    struct action_state *s = x->s;
 
-    if (!s || s->at == AT_ENDED)
-        return;
-    p->approvals += !action_needs_approval(s);
+    if (s->at == AT_ENDED)
+        return false;
+    x->p->approvals += !action_needs_approval(s);
     s->at = marks_of(s) == 1 << MARK_RUNS ? AT_DOUBTED : AT_APPROVAL;
-    s->params = arena_str(a, ev->u.approval_ask.args_json.ptr
-                                 ? ev->u.approval_ask.args_json
-                                 : STR("{}"));
-    plan_keep_state(p, i, s, a);
+    s->params = arena_str(x->a, str_or(x->ev->u.approval_ask.args_json, "{}"));
+    return true;
 }
 
-static void on_answer(struct plan_state *p, uint32_t i, const wend_event *ev,
-                      struct arena *a)
+static bool on_answer(struct evolving *x)
 {
-    struct action_state *s = copy_of(p, i, a);
+    struct action_state *s = x->s;
 
-    if (!s || !action_needs_approval(s))
-        return;
-    p->approvals--;
+    if (!action_needs_approval(s))
+        return false;
+    x->p->approvals--;
     s->at = s->at == AT_DOUBTED ? AT_LOST : AT_READY;
     s->answered = true;
-    s->approved = ev->u.approval_answer.yes;
-    plan_keep_state(p, i, s, a);
+    s->approved = x->ev->u.approval_answer.yes;
+    return true;
 }
 
 /* What it may cost is reserved until it is known what it did. */
-static void on_asking(struct plan_state *p, uint32_t i, const wend_event *ev,
-                      struct arena *a)
+static bool on_asking(struct evolving *x)
 {
-    bool asking = ev->type == WEND_MODEL_START;
-    struct action_state *s = copy_of(p, i, a);
+    bool asking = x->ev->type == WEND_MODEL_START;
 
-    if (!s || s->asking == asking)
-        return;
-    s->asking = asking;
-    plan_keep_state(p, i, s, a);
+    if (x->s->asking == asking)
+        return false;
+    x->s->asking = asking;
+    return true;
+}
+
+static bool on_retry(struct evolving *x)
+{
+    pace(&x->p->pace, x->ev);
+    if (x->s->at != AT_RUNS)
+        return false;
+    x->s->attempt++;
+    x->s->left = false;
+    return true;
 }
 
 void plan_interrupt(struct plan_state *p, int64_t gap_us, struct arena *a)
@@ -477,62 +504,39 @@ void plan_interrupt(struct plan_state *p, int64_t gap_us, struct arena *a)
     }
 }
 
-static void on_retry(struct plan_state *p, uint32_t i, struct arena *a)
-{
-    struct action_state *s = copy_of(p, i, a);
-
-    if (!s || s->at != AT_RUNS)
-        return;
-    s->attempt++;
-    s->left = false;
-    plan_keep_state(p, i, s, a);
-}
-
 void plan_evolve(struct plan_state *p, const wend_event *ev, struct arena *a)
 {
+#define ON(type, member, on)                            \
+    {                                                   \
+        type, offsetof(wend_event, u.member.action), on \
+    }
     static const struct {
         wend_event_type type;
         size_t action;
-        void (*on)(struct plan_state *p, uint32_t i, const wend_event *ev,
-                   struct arena *a);
+        bool (*on)(struct evolving *x);
     } rows[] = {
-        {WEND_ACTION_START, offsetof(wend_event, u.action_start.action),
-         on_action_start},
-        {WEND_ACTION_END, offsetof(wend_event, u.action_end.action),
-         on_action_end},
-        {WEND_APPROVAL_ASK, offsetof(wend_event, u.approval_ask.action),
-         on_ask},
-        {WEND_APPROVAL_ANSWER, offsetof(wend_event, u.approval_answer.action),
-         on_answer},
-        {WEND_MODEL_START, offsetof(wend_event, u.model_start.action),
-         on_asking},
-        {WEND_MODEL_END, offsetof(wend_event, u.model_end.action), on_asking},
+        ON(WEND_ACTION_START, action_start, on_action_start),
+        ON(WEND_ACTION_END, action_end, on_action_end),
+        ON(WEND_ACTION_RETRY, action_retry, on_retry),
+        ON(WEND_APPROVAL_ASK, approval_ask, on_ask),
+        ON(WEND_APPROVAL_ANSWER, approval_answer, on_answer),
+        ON(WEND_MODEL_START, model_start, on_asking),
+        ON(WEND_MODEL_END, model_end, on_asking),
     };
-    uint32_t i;
+#undef ON
 
     if (!p->started)
         return;
-    if (ev->type == WEND_PLAN_END)
-        p->ended = true;
-    else if (ev->type == WEND_ACTION_RETRY) {
-        i = plan_find(p->plan, ev->u.action_retry.action);
-        if (i != PLAN_NONE)
-            on_retry(p, i, a);
-        plan_pace_retry(&p->pace, &ev->u.action_retry, ev->time_us);
-    }
+    p->ended |= ev->type == WEND_PLAN_END;
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         const wend_str *id = (const void *)((const char *)ev + rows[r].action);
+        struct evolving x = {.p = p, .ev = ev, .a = a};
 
         if (ev->type != rows[r].type || !id->ptr)
             continue;
-        i = plan_find(p->plan, *id);
-        if (i != PLAN_NONE)
-            rows[r].on(p, i, ev, a);
+        x.i = plan_find(p->plan, *id);
+        x.s = x.i != PLAN_NONE ? copy_of(p, x.i, a) : NULL;
+        if (x.s && rows[r].on(&x))
+            plan_keep_state(p, x.i, x.s, a);
     }
-}
-
-void plan_put_state(struct plan_state *p, uint32_t i,
-                    const struct action_state *s)
-{
-    pvec_init(&p->actions, p->place[i], s, marks_of(s));
 }

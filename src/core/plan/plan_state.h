@@ -15,7 +15,7 @@
  * then for providers of values it refers to (value edges of the graph).
  * tt_plan.c makes the choices.
  *
- * How an action *counts* for those who wait for it is not always how it
+ * How an action *counts* for those that wait for it is not always how it
  * ended: a fallback may take its place, a failure may count as skipped, and
  * one that is fire_and_forget counts as ok once it has started.
  */
@@ -50,9 +50,9 @@ enum {
 struct action_state {
     enum action_at at;
     wend_outcome outcome; /* once it has ended */
-    wend_outcome counts;  /* for those who wait: OK, FAILED, SKIPPED; NONE */
+    wend_outcome counts;  /* for those that wait: OK, FAILED, SKIPPED; NONE */
     bool triggered;       /* the action that it is the fallback for has
-                             failed, or it is no fallback */
+                             failed, or it is not a fallback */
     bool answered, approved;
     bool refused;    /* policy or a check kept its target from running */
     bool asking;     /* of a model: its model_end is still to come */
@@ -125,11 +125,10 @@ void plan_interrupt(struct plan_state *p, int64_t gap_us, struct arena *a);
 
 const struct action_state *plan_action_state(const struct plan_state *p,
                                              uint32_t i);
-/* Replaces it; s lives in the arena. */
+/* Replaces it; s lives in the arena. NULL: in a state that is not shared yet,
+ * without a copy. */
 void plan_keep_state(struct plan_state *p, uint32_t i,
                      const struct action_state *s, struct arena *a);
-/* Whether it waits for approval. */
-bool plan_action_waits(const struct plan_state *p, uint32_t i);
 /* The next action with the mark, best first, after place `*place` (0 at
  * first); or PLAN_NONE. */
 uint32_t plan_marked(const struct plan_state *p, unsigned mark,
@@ -145,21 +144,12 @@ bool plan_scope(const struct plan_state *p, const struct ref *refs,
 bool plan_scope_all(const struct plan_state *p, struct arena *a,
                     struct scope *out);
 
-/* Places and empty vectors for p->plan; then each action its state, and
- * values by pvec_init: for a state that is not shared yet. */
+/* Places and empty vectors for p->plan; then each action gets its state. */
 bool plan_room(struct plan_state *p, struct arena *a);
-void plan_put_state(struct plan_state *p, uint32_t i,
-                    const struct action_state *s);
 
 /* For plan_grow.c: whether what it waits for lets it start, or never will. */
 void plan_look_at_deps(const struct plan_state *p, uint32_t i,
                        struct action_state *s, struct arena *a);
-
-/* plan_pace.c: an action ended, or failed and is tried again. */
-void plan_pace_end(struct plan_pace *w, const wend_ev_action_end *e,
-                   int64_t now_us);
-void plan_pace_retry(struct plan_pace *w, const wend_ev_action_retry *e,
-                     int64_t now_us);
 
 /* plan_learned.c: durations by action from plan_start, NULL if it has none;
  * what follows for the order, NULL if there is no memory. */

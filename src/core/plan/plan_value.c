@@ -117,17 +117,16 @@ static void spread_sure(const struct plan *p, uint64_t *sure)
 }
 
 /* The node to mark for an edge, and the one to look at. */
-struct ends {
-    uint32_t from, to;
-};
-
-static struct ends ends_of(const struct value_edges *v,
-                           const struct value_edge *e, bool after)
+static uint32_t marked_of(const struct value_edges *v,
+                          const struct value_edge *e, bool after)
 {
-    uint32_t user = use_at(v, e->use)->user;
+    return after ? use_at(v, e->use)->user : v->d->plan->count + e->by;
+}
 
-    return after ? (struct ends){user, e->by}
-                 : (struct ends){v->d->plan->count + e->by, user};
+static uint32_t seen_of(const struct value_edges *v, const struct value_edge *e,
+                        bool after)
+{
+    return after ? e->by : use_at(v, e->use)->user;
 }
 
 /* Actions to compare with all others, at most 64 at a time. */
@@ -155,7 +154,7 @@ static void compare_batch(struct value_edges *v, struct node_batch *b,
         for (uint32_t i = b->first[b->nodes[k]]; i != PLAN_NONE;
              i = edge_at(v, i)->next) {
             struct value_edge *e = edge_at(v, i);
-            uint32_t to = ends_of(v, e, after).to;
+            uint32_t to = seen_of(v, e, after);
 
             *(after ? &e->after : &e->before) = b->bits[to] >> k & 1;
             if (!after)
@@ -166,20 +165,18 @@ static void compare_batch(struct value_edges *v, struct node_batch *b,
 
 /* Sets `before` and `implied` of all edges; or `after` of those that are not
  * before. */
-static wend_status compare(struct value_edges *v, bool after)
+static bool compare(struct value_edges *v, bool after)
 {
     uint32_t nodes = v->d->plan->count * 2;
-    struct node_batch b = {.first = draft_array(v->d, nodes, sizeof *b.first),
+    struct node_batch b = {.first = draft_numbers(v->d, nodes, PLAN_NONE),
                            .bits = draft_array(v->d, nodes, sizeof *b.bits),
                            .sure = draft_array(v->d, nodes, sizeof *b.sure)};
 
     if (!b.first || !b.bits || !b.sure)
-        return WEND_E_NOMEM;
-    for (uint32_t n = 0; n < nodes; n++)
-        b.first[n] = PLAN_NONE;
+        return false;
     for (uint32_t i = 0; i < edges_count(v); i++) {
         struct value_edge *e = edge_at(v, i);
-        uint32_t from = ends_of(v, e, after).from;
+        uint32_t from = marked_of(v, e, after);
 
         if (after && e->before)
             continue;
@@ -192,13 +189,12 @@ static wend_status compare(struct value_edges *v, bool after)
         if (b.len == 64 || (b.len && n + 1 == nodes))
             compare_batch(v, &b, after);
     }
-    return WEND_OK;
+    return true;
 }
 
 /* ---- Checks -------------------------------------------------------------- */
 
-static wend_status not_before(struct value_edges *v,
-                              const struct value_use *use)
+static bool not_before(struct value_edges *v, const struct value_use *use)
 {
     const struct plan_action *by = v->d->actions[use->provider];
     const struct plan_action *user = v->d->actions[use->user];
@@ -208,13 +204,13 @@ static wend_status not_before(struct value_edges *v,
         return draft_refuse_ref(v->d, use->ref, " is the output of '", by->name,
                                 "' itself");
     utf8_fmt(rest, sizeof rest, "', for which '%.*s' does not wait",
-             (int)user->name.len, user->name.ptr);
+             STR_ARGS(user->name));
     return draft_refuse_ref(v->d, use->ref, " is the output of '", by->name,
                             rest);
 }
 
 /* In an open plan a decision that is still to come may put them in order. */
-static wend_status check_uses(struct value_edges *v, bool *whole)
+static bool check_uses(struct value_edges *v)
 {
     const struct plan *p = v->d->plan;
 
@@ -228,9 +224,9 @@ static wend_status check_uses(struct value_edges *v, bool *whole)
             continue;
         if (!p->open || use->provider == use->user)
             return not_before(v, use);
-        whole[use->user] = false;
+        v->d->whole[use->user] = false;
     }
-    return WEND_OK;
+    return true;
 }
 
 /* ---- The graph ----------------------------------------------------------- */
@@ -243,32 +239,24 @@ static bool holds(const struct value_edges *v, const struct value_edge *e)
 }
 
 /* Edges come in the order of their users; two keys may have one provider. */
-static bool is_known(const struct value_edges *v, const uint32_t *by_last,
-                     const struct value_edge *e)
-{
-    return by_last[e->by] == use_at(v, e->use)->user;
-}
-
-static wend_status fill_graph(struct value_edges *v)
+static bool fill_graph(struct value_edges *v)
 {
     struct plan_graph *g = &v->d->plan->graph;
     uint32_t count = v->d->plan->count, edges = edges_count(v), len = 0;
     uint32_t *at = draft_array(v->d, count, sizeof *at);
     uint32_t *list = draft_array(v->d, edges, sizeof *list);
-    uint32_t *by_last = draft_array(v->d, count, sizeof *by_last);
+    uint32_t *last = draft_numbers(v->d, count, PLAN_NONE); /* by provider */
 
-    if (!at || !list || !by_last)
-        return WEND_E_NOMEM;
-    for (uint32_t i = 0; i < count; i++)
-        by_last[i] = PLAN_NONE;
+    if (!at || !list || !last)
+        return false;
     for (uint32_t i = 0, user = 0; user < count; user++) {
         at[user] = len;
         for (; i < edges && use_at(v, edge_at(v, i)->use)->user == user; i++) {
             const struct value_edge *e = edge_at(v, i);
 
-            if (!holds(v, e) || is_known(v, by_last, e))
+            if (!holds(v, e) || last[e->by] == user)
                 continue;
-            by_last[e->by] = user;
+            last[e->by] = user;
             list[len++] = e->by;
         }
     }
@@ -282,51 +270,34 @@ static wend_status fill_graph(struct value_edges *v)
 
 /* ---- For plan_ref.c ------------------------------------------------------ */
 
-void value_edges_init(struct value_edges *v, struct plan_draft *d)
-{
-    *v = (struct value_edges){.d = d,
-                              .uses = {.mem = d->f->arena->mem},
-                              .list = {.mem = d->f->arena->mem}};
-}
-
-void value_edges_free(struct value_edges *v)
-{
-    buf_free(&v->uses);
-    buf_free(&v->list);
-}
-
-wend_status value_use_add(struct value_edges *v, const struct value_use *use)
+bool value_use_add(struct value_edges *v, const struct value_use *use)
 {
     buf_add(&v->uses, (const char *)use, sizeof *use);
-    return v->uses.failed ? fail_nomem(v->d->f->err) : WEND_OK;
+    return !v->uses.failed || !fail_nomem(v->d->f->err);
 }
 
-wend_status value_edge_add(struct value_edges *v, uint32_t by)
+bool value_edge_add(struct value_edges *v, uint32_t by)
 {
     struct value_edge e = {.use = uses_count(v) - 1, .by = by};
 
     assert(uses_count(v) && by < v->d->plan->count);
     if (edges_count(v) == PLAN_VALUES_MAX)
-        return fail(v->d->f->err, WEND_E_LIMIT,
-                    "the plan has more than %d references to actions that are "
-                    "not direct dependencies; name them in depends_on",
-                    PLAN_VALUES_MAX);
+        return !fail(v->d->f->err, WEND_E_LIMIT,
+                     "the plan has more than %d references to actions that are "
+                     "not direct dependencies; name them in depends_on",
+                     PLAN_VALUES_MAX);
     buf_add(&v->list, (const char *)&e, sizeof e);
-    return v->list.failed ? fail_nomem(v->d->f->err) : WEND_OK;
+    return !v->list.failed || !fail_nomem(v->d->f->err);
 }
 
-wend_status value_edges_settle(struct value_edges *v, bool *whole)
+bool value_edges_settle(struct value_edges *v)
 {
     bool any = edges_count(v) > 0, further = false;
-    wend_status s = any ? compare(v, false) : WEND_OK;
 
-    if (!s)
-        s = check_uses(v, whole);
+    if ((any && !compare(v, false)) || !check_uses(v))
+        return false;
     for (uint32_t i = 0; i < edges_count(v); i++)
         further = further || !edge_at(v, i)->before;
-    if (!s && further)
-        s = compare(v, true);
-    if (!s && any)
-        s = fill_graph(v);
-    return s || !further ? s : draft_order(v->d);
+    return (!further || compare(v, true)) && (!any || fill_graph(v)) &&
+           (!further || draft_order(v->d));
 }

@@ -94,9 +94,8 @@ static void put(struct pvec_node **path, uint32_t rows, uint32_t i,
     }
 }
 
-/* With an arena the nodes on the way to i become copies, else they change. */
-static void set(struct pvec *v, uint32_t i, const void *element, unsigned marks,
-                struct arena *a)
+void pvec_set(struct pvec *v, uint32_t i, const void *element, unsigned marks,
+              struct arena *a)
 {
     uint32_t rows = v->shift / BITS + 1;
     const struct pvec_node *n = v->root;
@@ -116,17 +115,6 @@ static void set(struct pvec *v, uint32_t i, const void *element, unsigned marks,
     }
     put(path, rows, i, element, marks);
     v->root = path[0];
-}
-
-void pvec_set(struct pvec *v, uint32_t i, const void *element, unsigned marks,
-              struct arena *a)
-{
-    set(v, i, element, marks, a);
-}
-
-void pvec_init(struct pvec *v, uint32_t i, const void *element, unsigned marks)
-{
-    set(v, i, element, marks, NULL);
 }
 
 uint32_t pvec_next(const struct pvec *v, unsigned mark_wanted, uint32_t from)

@@ -27,11 +27,10 @@ struct pvec {
 void pvec_make(struct pvec *v, uint32_t count, const void *fill,
                struct arena *a);
 const void *pvec_get(const struct pvec *v, uint32_t i);
-/* marks: bit m for mark m. */
+/* marks: bit m for mark m. Without an arena nothing is copied: for a vector
+ * that is not shared yet. */
 void pvec_set(struct pvec *v, uint32_t i, const void *element, unsigned marks,
               struct arena *a);
-/* The same for a vector that is not shared yet, without a copy. */
-void pvec_init(struct pvec *v, uint32_t i, const void *element, unsigned marks);
 /* The first at or after `from` with that mark; or PVEC_NONE. */
 uint32_t pvec_next(const struct pvec *v, unsigned mark, uint32_t from);
 

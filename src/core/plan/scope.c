@@ -12,10 +12,10 @@
 
 /* ---- Reading a reference ------------------------------------------------- */
 
-static wend_status bad(struct ref_reader *r, size_t at, const char *why)
+static bool bad(struct ref_reader *r, size_t at, const char *why)
 {
     r->bad_at = at;
-    return fail(r->err, WEND_E_PARSE, "%s", why);
+    return !fail(r->err, WEND_E_PARSE, "%s", why);
 }
 
 /* The name at *at, which is moved behind it; absent if none begins there. */
@@ -39,8 +39,8 @@ static wend_str take_key(wend_str text, size_t *at)
     return (wend_str){text.ptr + from, *at - from};
 }
 
-static wend_status take_index(struct ref_reader *r, wend_str text, size_t *at,
-                              struct ref_step *out)
+static bool take_index(struct ref_reader *r, wend_str text, size_t *at,
+                       struct ref_step *out)
 {
     size_t from = *at;
 
@@ -51,78 +51,72 @@ static wend_status take_index(struct ref_reader *r, wend_str text, size_t *at,
     if (*at == text.len || text.ptr[*at] != ']')
         return bad(r, *at, "']' is missing");
     ++*at;
-    return WEND_OK;
+    return true;
+}
+
+static bool take_step(struct ref_reader *r, wend_str text, size_t *at,
+                      struct ref_step *out)
+{
+    *out = (struct ref_step){.index = 0};
+    switch (text.ptr[(*at)++]) {
+    case '[': return take_index(r, text, at, out);
+    case '.':
+        out->key = take_key(text, at);
+        return out->key.len || bad(r, *at, "a key must follow the '.'");
+    }
+    return bad(r, *at - 1, "only .key and [number] may follow a name");
 }
 
 /* The path up to the closing brace, which is passed over. */
-static wend_status take_path(struct ref_reader *r, wend_str text, size_t *at,
-                             struct ref *ref)
+static bool take_path(struct ref_reader *r, wend_str text, size_t *at,
+                      struct ref *ref)
 {
     struct ref_step steps[REF_STEPS_MAX], *kept;
-    wend_status s;
 
     for (; *at < text.len && text.ptr[*at] != '}'; ref->steps_count++) {
-        struct ref_step *step = &steps[ref->steps_count];
-
         if (ref->steps_count == REF_STEPS_MAX)
             return bad(r, *at, "the path is too long");
-        *step = (struct ref_step){.index = 0};
-        if (text.ptr[*at] == '[') {
-            ++*at;
-            s = take_index(r, text, at, step);
-            if (s)
-                return s;
-        } else if (text.ptr[*at] == '.') {
-            ++*at;
-            step->key = take_key(text, at);
-            if (!step->key.len)
-                return bad(r, *at, "a key must follow the '.'");
-        } else {
-            return bad(r, *at, "only .key and [number] may follow a name");
-        }
+        if (!take_step(r, text, at, &steps[ref->steps_count]))
+            return false;
     }
     if (*at == text.len)
         return bad(r, *at, "'}' is missing");
     ++*at;
     kept = arena_alloc(r->arena, (ref->steps_count + 1) * sizeof *kept);
     if (!kept)
-        return fail_nomem(r->err);
+        return !fail_nomem(r->err);
     memcpy(kept, steps, ref->steps_count * sizeof *kept);
     ref->steps = kept;
-    return WEND_OK;
+    return true;
 }
 
-wend_status ref_parse(struct ref_reader *r, wend_str text, size_t *at,
-                      const struct ref **out)
+bool ref_parse(struct ref_reader *r, wend_str text, size_t *at,
+               const struct ref **out)
 {
     struct ref *ref = arena_alloc(r->arena, sizeof *ref);
     size_t from = *at;
-    bool braced;
+    bool braced = from + 1 < text.len && text.ptr[from + 1] == '{';
     wend_str name;
-    wend_status s = WEND_OK;
 
     assert(from < text.len && text.ptr[from] == '$');
     if (!ref)
-        return fail_nomem(r->err);
-    braced = from + 1 < text.len && text.ptr[from + 1] == '{';
+        return !fail_nomem(r->err);
     *at = from + (braced ? 2 : 1);
     name = take_name(text, at);
     if (!name.ptr)
         return bad(r, from, "a name must follow the '$'; $$ is a dollar");
-    if (braced)
-        s = take_path(r, text, at, ref);
-    if (s)
-        return s;
+    if (braced && !take_path(r, text, at, ref))
+        return false;
     ref->slot = names_add(r->names, name);
     if (ref->slot == NAME_NONE)
-        return fail_nomem(r->err);
+        return !fail_nomem(r->err);
     ref->text = (wend_str){text.ptr + from, *at - from};
     ref->in = r->in;
     ref->at = from;
     ref->next = r->refs;
     r->refs = ref;
     *out = ref;
-    return WEND_OK;
+    return true;
 }
 
 /* ---- Values -------------------------------------------------------------- */
@@ -151,8 +145,7 @@ wend_status scope_find(const struct scope *s, const struct ref *ref,
         j = json_parse_own(s->values[ref->slot], s->arena, &why);
         if (!j)
             return fail(err, why.status, "%.*s: %s",
-                        (int)utf8_cut(ref->text, REF_SHOWN_MAX), ref->text.ptr,
-                        why.message);
+                        UTF8_ARGS(ref->text, REF_SHOWN_MAX), why.message);
         s->trees[ref->slot] = j;
     }
     for (uint32_t i = 0; j && i < ref->steps_count; i++) {
@@ -175,8 +168,7 @@ wend_status scope_get(const struct scope *s, const struct ref *ref,
     if (status || *out)
         return status;
     *out = &null;
-    return s->missing_null
-               ? WEND_OK
-               : fail(err, WEND_E_NOTFOUND, "%.*s has no value",
-                      (int)utf8_cut(ref->text, REF_SHOWN_MAX), ref->text.ptr);
+    return s->missing_null ? WEND_OK
+                           : fail(err, WEND_E_NOTFOUND, "%.*s has no value",
+                                  UTF8_ARGS(ref->text, REF_SHOWN_MAX));
 }

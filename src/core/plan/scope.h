@@ -40,9 +40,9 @@ struct ref_reader {
 };
 
 /* The reference that begins at *at, where a dollar is; *at is moved behind
- * it. It points into text. */
-wend_status ref_parse(struct ref_reader *r, wend_str text, size_t *at,
-                      const struct ref **out);
+ * it. It points into text. False: r->err says why. */
+bool ref_parse(struct ref_reader *r, wend_str text, size_t *at,
+               const struct ref **out);
 
 /* ---- Values -------------------------------------------------------------- */
 

@@ -29,17 +29,17 @@ struct template
     uint32_t count;
 };
 
-/* A template being compiled; its parts are bytes in a buffer until its
- * number is known. */
+/* A template being compiled. What adds to it returns false once reader->err
+ * says why. */
 struct template_draft {
     struct ref_reader *reader;
-    struct buf literal, parts;
+    struct buf literal, parts; /* parts: struct template_part */
 };
 
 /* ---- Compiling ----------------------------------------------------------- */
 
-static wend_status add_part(struct template_draft *d, const struct ref *ref,
-                            enum part_form form)
+static bool add_part(struct template_draft *d, const struct ref *ref,
+                     enum part_form form)
 {
     struct template_part part = {.ref = ref, .form = form};
 
@@ -47,8 +47,7 @@ static wend_status add_part(struct template_draft *d, const struct ref *ref,
         part.before = arena_str(d->reader->arena, buf_view(&d->literal));
     buf_clear(&d->literal);
     buf_add(&d->parts, (const char *)&part, sizeof part);
-    return part.before.ptr && !d->parts.failed ? WEND_OK
-                                               : fail_nomem(d->reader->err);
+    return (part.before.ptr && !d->parts.failed) || !fail_nomem(d->reader->err);
 }
 
 static void put_literal(struct buf *b, wend_str s, enum part_form form)
@@ -60,131 +59,113 @@ static void put_literal(struct buf *b, wend_str s, enum part_form form)
 }
 
 /* The text with its references; form is PART_QUOTED or PART_TEXT. */
-static wend_status add_text(struct template_draft *d, wend_str text,
-                            enum part_form form)
+static bool add_text(struct template_draft *d, wend_str text,
+                     enum part_form form)
 {
-    size_t at = 0, from = 0;
+    size_t at, from = 0;
     const struct ref *ref;
-    wend_status s;
+    const char *dollar;
 
-    while (at < text.len) {
-        const char *dollar = memchr(text.ptr + at, '$', text.len - at);
+    while (from < text.len &&
+           (dollar = memchr(text.ptr + from, '$', text.len - from))) {
+        bool twice;
 
-        if (!dollar)
-            break;
         at = (size_t)(dollar - text.ptr);
-        if (at + 1 < text.len && text.ptr[at + 1] == '$') {
-            put_literal(&d->literal, (wend_str){text.ptr + from, at + 1 - from},
-                        form);
-            from = at += 2;
-            continue;
-        }
-        put_literal(&d->literal, (wend_str){text.ptr + from, at - from}, form);
-        s = ref_parse(d->reader, text, &at, &ref);
-        if (!s)
-            s = add_part(d, ref, form);
-        if (s)
-            return s;
+        twice = at + 1 < text.len && dollar[1] == '$';
+        put_literal(&d->literal, (wend_str){text.ptr + from, at + twice - from},
+                    form);
+        if (twice)
+            at += 2;
+        else if (!ref_parse(d->reader, text, &at, &ref) ||
+                 !add_part(d, ref, form))
+            return false;
         from = at;
     }
-    put_literal(&d->literal, (wend_str){text.ptr + from, text.len - from},
-                form);
-    return WEND_OK;
+    put_literal(&d->literal, str_skip(text, from), form);
+    return true;
 }
 
-static wend_status add_string(struct template_draft *d, const struct json *j)
+static bool add_string(struct template_draft *d, const struct json *j)
 {
     wend_str text = j->text;
     const struct ref *ref;
     size_t at = 0;
-    wend_status s;
+    bool ok;
 
     d->reader->in = j;
     if (text.len > 1 && text.ptr[0] == '$' && text.ptr[1] != '$') {
         struct ref *before = d->reader->refs;
 
-        s = ref_parse(d->reader, text, &at, &ref);
-        if (s)
-            return s;
+        if (!ref_parse(d->reader, text, &at, &ref))
+            return false;
         if (at == text.len)
             return add_part(d, ref, PART_VALUE);
         d->reader->refs = before; /* it is found again, as part of a text */
     }
     buf_char(&d->literal, '"');
-    s = add_text(d, text, PART_QUOTED);
+    ok = add_text(d, text, PART_QUOTED);
     buf_char(&d->literal, '"');
-    return s;
+    return ok;
 }
 
 /* As deep as the tree is, which its reader has bounded. */
-static wend_status add_json(struct template_draft *d, const struct json *j)
+static bool add_json(struct template_draft *d, const struct json *j)
 {
-    bool object = j->kind == JSON_OBJECT;
-    wend_status s = WEND_OK;
+    bool object = j->kind == JSON_OBJECT, ok = true;
 
     if (j->kind == JSON_STRING)
         return add_string(d, j);
     if (j->kind != JSON_ARRAY && !object) {
         json_put(&d->literal, j);
-        return WEND_OK;
+        return true;
     }
     buf_char(&d->literal, object ? '{' : '[');
-    for (const struct json *e = j->first; e && !s; e = e->next) {
+    for (const struct json *e = j->first; e && ok; e = e->next) {
         if (e != j->first)
             buf_char(&d->literal, ',');
         if (object) {
             json_put_str(&d->literal, e->key);
             buf_char(&d->literal, ':');
         }
-        s = add_json(d, e);
+        ok = add_json(d, e);
     }
     buf_char(&d->literal, object ? '}' : ']');
-    return s;
+    return ok;
 }
 
-static wend_status finish(struct template_draft *d, wend_status s,
-                          const struct template **out)
+/* From a text, or from any JSON. */
+static wend_status compile(struct ref_reader *r, const struct json *j,
+                           bool is_text, const struct template **out)
 {
-    struct arena *a = d->reader->arena;
-    struct template *t;
-    struct template_part *parts;
+    struct template_draft d = {
+        r, {.mem = r->arena->mem}, {.mem = r->arena->mem}};
+    struct template *t = arena_alloc(r->arena, sizeof *t);
+    bool ok = t || !fail_nomem(r->err);
 
-    if (!s)
-        s = add_part(d, NULL, PART_TEXT);
-    if (!s) {
-        t = arena_alloc(a, sizeof *t);
-        parts = t ? arena_alloc(a, d->parts.len) : NULL;
-        if (parts) {
-            memcpy(parts, d->parts.ptr, d->parts.len);
-            *t = (struct template){parts,
-                                   (uint32_t)(d->parts.len / sizeof *parts)};
-            *out = t;
-        } else {
-            s = fail_nomem(d->reader->err);
-        }
+    r->in = j;
+    ok = ok && (is_text ? add_text(&d, j->text, PART_TEXT) : add_json(&d, j)) &&
+         add_part(&d, NULL, PART_TEXT);
+    if (ok) {
+        t->count = (uint32_t)(d.parts.len / sizeof *t->parts);
+        t->parts = (const void *)buf_keep(&d.parts, r->arena).ptr;
+        ok = t->parts || !fail_nomem(r->err);
+        *out = t;
     }
-    buf_free(&d->literal);
-    buf_free(&d->parts);
-    return s;
+    buf_free(&d.literal);
+    buf_free(&d.parts);
+    return ok ? WEND_OK : r->err->status;
 }
 
 wend_status template_json(struct ref_reader *r, const struct json *j,
                           const struct template **out)
 {
-    struct template_draft d = {
-        r, {.mem = r->arena->mem}, {.mem = r->arena->mem}};
-
-    return finish(&d, add_json(&d, j), out);
+    return compile(r, j, false, out);
 }
 
 wend_status template_text(struct ref_reader *r, const struct json *j,
                           const struct template **out)
 {
-    struct template_draft d = {
-        r, {.mem = r->arena->mem}, {.mem = r->arena->mem}};
-
-    r->in = j;
-    return finish(&d, add_text(&d, j->text, PART_TEXT), out);
+    return compile(r, j, true, out);
 }
 
 /* ---- Making -------------------------------------------------------------- */
@@ -224,8 +205,7 @@ wend_status template_put(const struct template *t, const struct scope *s,
             if (passed > TEMPLATE_WORK_MAX)
                 return fail(err, WEND_E_LIMIT,
                             "%.*s: finding the values takes too much work",
-                            (int)utf8_cut(part->ref->text, REF_SHOWN_MAX),
-                            part->ref->text.ptr);
+                            UTF8_ARGS(part->ref->text, REF_SHOWN_MAX));
             put_value(out, value, part->form);
         }
         if (out->failed)

@@ -21,7 +21,6 @@ enum {
     TEXT_A_STEP = 64,     /* bytes of a string or a number */
     VALUES_A_STEP = 8,    /* compared, of enum */
     MEMBERS_A_STEP = 16,  /* looked at, for one name */
-    BYTES_A_STEP = 16,    /* sorted, for uniqueItems */
     EXPLAINED_MAX = 3,    /* alternatives */
     NAME_MAX_SHOWN = 160, /* bytes */
 };
@@ -127,7 +126,8 @@ static bool into_item(struct schema_check *c, const struct schema_node *n,
 static bool check_contains(struct schema_check *c, const struct schema_array *a,
                            const struct json *v, struct seen_children *marks)
 {
-    int64_t min = a->contained.min.set ? a->contained.min.n : 1, n = 0;
+    struct schema_range range = a->contained;
+    int64_t n = 0;
     uint32_t i = 0;
 
     c->quiet++;
@@ -139,33 +139,10 @@ static bool check_contains(struct schema_check *c, const struct schema_array *a,
     if (c->stopped)
         return false;
     c->quiet--;
-    if (n < min)
-        return schema_wrong(c,
-                            "must have at least %lld items that fit "
-                            "contains, has %lld",
-                            (long long)min, (long long)n);
-    if (a->contained.max.set && n > a->contained.max.n)
-        return schema_wrong(c,
-                            "must have at most %lld items that fit "
-                            "contains (maxContains), has %lld",
-                            (long long)a->contained.max.n, (long long)n);
-    return true;
-}
-
-static bool check_unique(struct schema_check *c, const struct json *v)
-{
-    uint32_t pair[2] = {0, 0};
-    size_t bytes = 0;
-    enum schema_unique unique = schema_unique(v, c->mem, pair, &bytes);
-
-    c->steps += bytes / BYTES_A_STEP;
-    if (unique == UNIQUE_NOMEM)
-        return schema_stop_nomem(c);
-    return unique == UNIQUE_YES ||
-           schema_wrong(c,
-                        "has the same item twice, at [%u] and [%u] "
-                        "(uniqueItems)",
-                        pair[0], pair[1]);
+    if (!range.min.set)
+        range.min = (struct schema_count){1, true};
+    return schema_check_range(c, &range, n, "items that fit contains",
+                              "Contains");
 }
 
 static bool check_array(struct schema_check *c, const struct schema_array *a,
@@ -185,7 +162,7 @@ static bool check_array(struct schema_check *c, const struct schema_array *a,
             return false;
         mark(marks, i);
     }
-    if (a->unique && v->count > 1 && !check_unique(c, v))
+    if (a->unique && v->count > 1 && !schema_check_unique(c, v))
         return false;
     return !a->contains || check_contains(c, a, v, marks);
 }
@@ -263,8 +240,7 @@ static bool missing(struct schema_check *c, const struct schema_object *o,
     for (size_t i = 0; i < o->properties_count; i++)
         if (o->properties[i].required && !has(c, v, o->properties[i].key))
             return schema_wrong(c, "lacks the required property '%.*s'",
-                                (int)o->properties[i].key.len,
-                                o->properties[i].key.ptr);
+                                STR_ARGS(o->properties[i].key));
     return false;
 }
 
@@ -281,8 +257,8 @@ static bool check_dependent(struct schema_check *c,
             return schema_wrong(c,
                                 "lacks the property '%.*s', which '%.*s' "
                                 "requires",
-                                (int)utf8_cut(e->text, NAME_MAX_SHOWN),
-                                e->text.ptr, (int)d->key.len, d->key.ptr);
+                                UTF8_ARGS(e->text, NAME_MAX_SHOWN),
+                                STR_ARGS(d->key));
     return true;
 }
 
@@ -349,7 +325,7 @@ static bool check_any(struct schema_check *c, const struct schema_list *list,
 
     for (size_t i = 0; i < list->count && !c->stopped; i++) {
         fits |= branch(c, list->at[i], v, marks);
-        if (fits && !marks) /* who marks must see them all */
+        if (fits && !marks) /* marks need every alternative */
             return true;
     }
     if (c->stopped)
@@ -407,7 +383,7 @@ anchored(struct schema_check *c, const struct schema_resource *r, wend_str name)
 
 /* The outermost of all resources that the check is in decides. */
 static const struct schema_node *target(struct schema_check *c,
-                                        const struct schema_dynamic *d)
+                                        const struct schema_target *d)
 {
     const struct schema_node *found = d->node, *n;
 
@@ -423,7 +399,7 @@ static const struct schema_node *target(struct schema_check *c,
 static bool check_combined(struct schema_check *c, const struct schema_any *a,
                            const struct json *v, struct seen_children *marks)
 {
-    if (a->ref && !check(c, a->ref, v, marks))
+    if (a->ref.node && !check(c, a->ref.node, v, marks))
         return false;
     if (a->dynamic.node && !check(c, target(c, &a->dynamic), v, marks))
         return false;
@@ -497,7 +473,7 @@ static bool check_rest(struct schema_check *c, const struct schema_node *n,
             fits = schema_wrong(c,
                                 "has the unknown property '%.*s' "
                                 "(unevaluatedProperties)",
-                                (int)e->key.len, e->key.ptr);
+                                STR_ARGS(e->key));
         else if (!marked(&own, i))
             fits = v->kind == JSON_OBJECT ? into_member(c, rest, e)
                                           : into_item(c, rest, e, i);

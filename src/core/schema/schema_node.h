@@ -101,11 +101,11 @@ struct schema_string {
     struct schema_pattern pattern; /* regex NULL: none */
 };
 
-/* $dynamicRef or $recursiveRef: leads to the outermost schema resource that is
- * being checked and has a dynamic anchor of that name, else to node. */
-struct schema_dynamic {
+/* $ref leads to node; $dynamicRef and $recursiveRef to the outermost schema
+ * resource that is being checked and has a dynamic anchor of that name. */
+struct schema_target {
     struct schema_node *node;
-    wend_str name; /* absent: as a $ref */
+    wend_str name; /* absent: node */
 };
 
 /* Keywords for values of every kind. */
@@ -114,8 +114,7 @@ struct schema_any {
     const struct json *only;   /* const */
     struct schema_list all, any, one;
     struct schema_node * not, *condition, *then, *otherwise;
-    struct schema_node *ref;
-    struct schema_dynamic dynamic;
+    struct schema_target ref, dynamic;
 };
 
 struct schema_node {
@@ -175,8 +174,7 @@ struct schema_resource {
 struct schema_ref {
     const struct json *json;
     struct schema_resource *resource;
-    struct schema_node **out;
-    wend_str *dynamic; /* for the name of a dynamic anchor; or NULL */
+    struct schema_target *out;
     struct schema_ref *next;
 };
 
@@ -207,12 +205,6 @@ bool schema_refuse(struct compiling *k, const struct json *at, const char *fmt,
                    ...) __attribute__((format(printf, 3, 4)));
 bool schema_nomem(struct compiling *k);
 
-/* ---- schema_keyword.c ---------------------------------------------------- */
-
-/* Compiles one member of a schema into the node; unknown ones are fine. */
-bool schema_keyword(struct compiling *k, struct schema_node *n,
-                    const struct json *v);
-
 /* ---- schema_ref.c -------------------------------------------------------- */
 
 /* Notes $schema, $id and anchors of a node before its keywords. */
@@ -225,10 +217,8 @@ bool schema_follow(struct compiling *k);
 void schema_pointer(const struct json *document, const struct json *at,
                     struct buf *out);
 
-/* ---- schema_uri.c -------------------------------------------------------- */
-
-wend_str schema_before(wend_str s, char c); /* all of it if there is no c */
-/* base may be absent. Absent if a->failed. */
+/* The URI that ref means beside base, which may be absent. Absent if
+ * a->failed. */
 wend_str schema_uri_join(struct arena *a, wend_str base, wend_str ref);
 
 /* ---- schema_meta.c ------------------------------------------------------- */
@@ -297,15 +287,7 @@ bool schema_check_string(struct schema_check *c, const struct schema_string *s,
                          const struct json *v);
 bool schema_check_number(struct schema_check *c, const struct schema_node *n,
                          const struct json *v);
-
-/* ---- schema_same.c ------------------------------------------------------- */
-
-enum schema_unique { UNIQUE_YES, UNIQUE_NO, UNIQUE_NOMEM };
-
-/* Whether no two of the children are equal; else which. `bytes` says how
- * much was looked at. */
-enum schema_unique schema_unique(const struct json *array,
-                                 const struct mem *mem, uint32_t pair[2],
-                                 size_t *bytes);
+/* Of a list: no two items are equal. */
+bool schema_check_unique(struct schema_check *c, const struct json *v);
 
 #endif

@@ -8,11 +8,116 @@
 
 #include "core/schema/schema_node.h"
 
+#include "base/ascii.h"
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/url.h"
 #include "base/utf8.h"
+
+/* ---- URIs (RFC 3986, 5.2) ------------------------------------------------ */
+
+/* References come without their fragment. A base without a scheme is fine:
+ * many schemas name each other by file names only. */
+
+static wend_str before(wend_str s, char c) /* all of it without c */
+{
+    const char *at = s.len ? memchr(s.ptr, c, s.len) : NULL;
+
+    return at ? (wend_str){s.ptr, (size_t)(at - s.ptr)} : s;
+}
+
+/* With its colon; 0: none. */
+static size_t scheme_of(wend_str s)
+{
+    size_t len = before(s, ':').len;
+
+    return len < s.len && is_letter(s.ptr[0]) && before(s, '/').len > len
+               ? len + 1
+               : 0;
+}
+
+/* Where the path begins: behind the scheme and the host. */
+static size_t path_of(wend_str uri)
+{
+    size_t at = scheme_of(uri);
+
+    if (!str_starts(str_skip(uri, at), "//"))
+        return at;
+    for (at += 2; at < uri.len; at++)
+        if (uri.ptr[at] == '/' || uri.ptr[at] == '?')
+            break;
+    return at;
+}
+
+/* How much of base a reference that begins so keeps. */
+static size_t kept_of(wend_str base, wend_str ref)
+{
+    size_t path = path_of(base), n = before(base, '?').len;
+
+    if (str_starts(ref, "//"))
+        return scheme_of(base);
+    if (str_starts(ref, "/"))
+        return path;
+    if (str_starts(ref, "?"))
+        return n;
+    while (n > path && base.ptr[n - 1] != '/')
+        n--;
+    return n;
+}
+
+/* The segments of a path behind its first slash, "." and ".." resolved. Each
+ * begins behind a slash or where the path begins. */
+static void put_segments(struct buf *b, wend_str path)
+{
+    size_t first = b->len, at = 0;
+
+    while (at < path.len && !b->failed) {
+        wend_str segment = before(str_skip(path, at), '/');
+
+        at += segment.len + 1;
+        if (str_is(segment, "..")) {
+            b->len -= b->len > first;
+            while (b->len > first && b->ptr[b->len - 1] != '/')
+                b->len--;
+        } else if (!str_is(segment, ".")) {
+            buf_str(b, segment);
+            if (at <= path.len)
+                buf_char(b, '/');
+        }
+    }
+}
+
+static void put_resolved(struct buf *b, wend_str uri)
+{
+    size_t path = path_of(uri), end = before(uri, '?').len;
+
+    if (path < end && uri.ptr[path] == '/')
+        path++;
+    else if (scheme_of(uri))
+        path = uri.len; /* a URN has no segments */
+    if (end < path)
+        end = path;
+    buf_add(b, uri.ptr, path);
+    put_segments(b, (wend_str){uri.ptr + path, end - path});
+    buf_add(b, uri.ptr + end, uri.len - end);
+}
+
+wend_str schema_uri_join(struct arena *a, wend_str base, wend_str ref)
+{
+    struct buf whole = {.mem = a->mem}, b = whole;
+    size_t keep = base.ptr && !scheme_of(ref) ? kept_of(base, ref) : 0;
+
+    buf_add(&whole, base.ptr, keep);
+    if (keep > scheme_of(base) && keep == path_of(base) &&
+        !str_starts(ref, "/") && !str_starts(ref, "?"))
+        buf_char(&whole, '/'); /* "http://host" is a folder, too */
+    buf_str(&whole, ref);
+    put_resolved(&b, buf_view(&whole));
+    b.failed |= whole.failed;
+    buf_free(&whole);
+    return buf_keep(&b, a);
+}
 
 /* ---- Resources and anchors ----------------------------------------------- */
 
@@ -108,8 +213,7 @@ static bool identify_id(struct compiling *k, struct schema_node *n,
 
     if (!uri.ptr)
         return schema_refuse(k, id, "must be a string");
-    anchor = schema_before(uri, '#');
-    anchor = (wend_str){uri.ptr + anchor.len, uri.len - anchor.len};
+    anchor = str_skip(uri, before(uri, '#').len);
     uri.len -= anchor.len;
     if (uri.len) {
         if (!join(k, id, n->resource, &uri) || !add_name(k, n, id, NULL, uri) ||
@@ -119,8 +223,7 @@ static bool identify_id(struct compiling *k, struct schema_node *n,
     if (!n->resource && !add_resource(k, n, STR_NONE, draft))
         return false;
     if (anchor.len > 1)
-        return add_anchor(k, n, id, (wend_str){anchor.ptr + 1, anchor.len - 1},
-                          false);
+        return add_anchor(k, n, id, str_skip(anchor, 1), false);
     return true;
 }
 
@@ -142,7 +245,7 @@ static bool read_draft(struct compiling *k, const struct schema_node *n,
                          "names no draft of JSON Schema that is built in "
                          "(2020-12, 2019-09, 7, 6 or 4): '%.*s'; nothing is "
                          "fetched",
-                         (int)utf8_cut(uri, 100), uri.ptr);
+                         UTF8_ARGS(uri, 100));
 }
 
 bool schema_ref_alone(const struct json *json, enum schema_draft draft)
@@ -211,7 +314,7 @@ static bool part_is(wend_str part, wend_str key)
 static const struct json *child(struct compiling *k, const struct json *j,
                                 wend_str part)
 {
-    bool escaped = schema_before(part, '~').len < part.len;
+    bool escaped = before(part, '~').len < part.len;
     const struct json *c = j->first;
     int64_t index;
 
@@ -236,11 +339,9 @@ static const struct json *pointed(struct compiling *k, const struct json *j,
         wend_str part;
 
         assert(pointer.ptr[0] == '/');
-        pointer.ptr++;
-        pointer.len--;
-        part = schema_before(pointer, '/');
-        pointer.ptr += part.len;
-        pointer.len -= part.len;
+        pointer = str_skip(pointer, 1);
+        part = before(pointer, '/');
+        pointer = str_skip(pointer, part.len);
         j = child(k, j, part);
     }
     return j;
@@ -330,23 +431,23 @@ static bool follow_in(struct compiling *k, const struct schema_ref *ref,
     }
     if (!j)
         return schema_refuse(k, ref->json, "leads to nothing: '%.*s'",
-                             (int)utf8_cut(text, 100), text.ptr);
-    if (ref->dynamic && a && a->dynamic)
-        *ref->dynamic = a->text;
-    return schema_node_for(k, j, r, ref->out);
+                             UTF8_ARGS(text, 100));
+    if (a && a->dynamic && !str_is(ref->json->key, "$ref"))
+        ref->out->name = a->text;
+    return schema_node_for(k, j, r, &ref->out->node);
 }
 
 static bool follow(struct compiling *k, struct schema_ref *ref)
 {
-    wend_str text = json_str(ref->json), uri = schema_before(text, '#');
-    wend_str rest = {text.ptr + uri.len, text.len - uri.len}, fragment;
+    wend_str text = json_str(ref->json), uri = before(text, '#');
+    wend_str rest = str_skip(text, uri.len), fragment;
     struct schema_resource *r = ref->resource;
     struct buf decoded = {.mem = k->arena->mem};
     const struct schema_name *named;
     int meta;
 
     if (rest.len)
-        url_decode(&decoded, (wend_str){rest.ptr + 1, rest.len - 1});
+        url_decode(&decoded, str_skip(rest, 1));
     fragment = buf_keep(&decoded, k->arena);
     if (!fragment.ptr)
         return schema_nomem(k);
@@ -364,8 +465,7 @@ static bool follow(struct compiling *k, struct schema_ref *ref)
     return schema_refuse(k, ref->json,
                          "leads out of the document, to '%.*s%.*s'; nothing "
                          "is fetched",
-                         (int)utf8_cut(uri, 150), uri.ptr,
-                         (int)utf8_cut(rest, 60), rest.ptr);
+                         UTF8_ARGS(uri, 150), UTF8_ARGS(rest, 60));
 }
 
 bool schema_follow(struct compiling *k)

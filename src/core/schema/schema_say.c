@@ -44,17 +44,20 @@ static void put_step(struct buf *b, const struct schema_step *s)
     }
 }
 
+/* Recursion ends with the value, which JSON_DEPTH_MAX bounds. */
+static void put_steps(struct buf *b, const struct schema_step *last)
+{
+    if (!last)
+        return;
+    put_steps(b, last->up);
+    put_step(b, last);
+}
+
 static void put_path(struct buf *out, const struct schema_step *last)
 {
-    const struct schema_step *steps[JSON_DEPTH_MAX + 1];
     struct buf b = {.mem = out->mem};
-    size_t count = 0;
 
-    for (const struct schema_step *s = last; s; s = s->up)
-        if (count <= JSON_DEPTH_MAX)
-            steps[count++] = s;
-    while (count)
-        put_step(&b, steps[--count]);
+    put_steps(&b, last);
     if (b.len)
         buf_add(out, b.ptr, utf8_cut(buf_view(&b), PATH_BYTES_MAX));
     else
@@ -151,16 +154,12 @@ bool schema_wrong_value(struct schema_check *c, const struct json *values,
                           : "may be "
                             "nothing");
     from = c->why->len;
-    for (; one; one = only ? NULL : one->next) {
+    for (; one && c->why->len - from <= VALUES_BYTES_MAX;
+         one = only ? NULL : one->next) {
+        buf_cstr(c->why, c->why->len > from ? ", " : "");
         put_value(c->why, one);
-        if (only || !one->next)
-            break;
-        buf_cstr(c->why, ", ");
-        if (c->why->len - from > VALUES_BYTES_MAX) {
-            buf_cstr(c->why, "...");
-            break;
-        }
     }
+    buf_cstr(c->why, one ? ", ..." : "");
     buf_cstr(c->why, only ? " (const)" : " (enum)");
     return false;
 }
@@ -173,7 +172,7 @@ bool schema_wrong_property(struct schema_check *c,
     if (!schema_speaks(c) || c->stopped)
         return false;
     near = str_near(key, o->names, (int)o->names_count);
-    schema_wrong(c, "has the unknown property '%.*s'", (int)key.len, key.ptr);
+    schema_wrong(c, "has the unknown property '%.*s'", STR_ARGS(key));
     if (near)
         buf_fmt(c->why, "; did you mean '%s'?", near);
     else if (o->names_count && o->names_count <= 10)

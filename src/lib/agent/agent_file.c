@@ -110,7 +110,7 @@ static wend_status take_models(struct agent_loader *l, struct agent_file *f)
         s = take_model(l, f->seen.path, f->manifest->model, &f->options.model);
     for (size_t i = 0; !s && i < w->count; i++)
         s = take_model(l, f->seen.path, w->list[i].text, &list[i]);
-    f->options.fallbacks = w->given ? list : NULL;
+    f->options.fallbacks = w->list ? list : NULL;
     f->options.fallbacks_count = w->count;
     return s;
 }
@@ -229,7 +229,7 @@ static wend_status take_tools(struct agent_loader *l, struct agent_file *f)
         names[i] = t->command.name;
         commands[f->seen.commands_count++] = &t->command;
     }
-    f->seen.tools = w->given ? names : NULL;
+    f->seen.tools = w->list ? names : NULL;
     f->seen.tools_count = w->count;
     f->seen.commands = commands;
     return s;
@@ -267,7 +267,7 @@ static wend_status take_servers(struct agent_loader *l, struct agent_file *f)
 
         all[i] = server_options(m, l->arena);
         list[i] = &all[i];
-        if (m->command.given)
+        if (m->command.list)
             s = loader_command(l, f->seen.path, &m->command, &all[i].command);
     }
     f->seen.servers = list;

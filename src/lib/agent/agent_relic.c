@@ -34,7 +34,7 @@ wend_status relic_add_end(wend_agent *a, wend_str relic, wend_str name,
 
 uint32_t relic_labels(const struct manifest_words *w, uint32_t otherwise)
 {
-    return w->given ? manifest_labels(w) : otherwise;
+    return w->list ? manifest_labels(w) : otherwise;
 }
 
 /* ---- Values by name ------------------------------------------------------ */

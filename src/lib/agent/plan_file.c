@@ -116,7 +116,7 @@ static wend_status load_relic(struct plan_loader *l, struct relic_beside *r,
     r->manifest = m;
     r->seen.network =
         m->kind == RELIC_HTTP || m->server.url.ptr || m->server.network_on;
-    return m->server.command.given
+    return m->server.command.list
                ? loader_command(&l->load, path, &m->server.command, &argv)
                : WEND_OK;
 }
@@ -422,7 +422,8 @@ static wend_status parse(struct plan_loader *l, wend_str text)
     if (s)
         return fail_in(l->load.err, f->seen.path, &why);
     if (plan_inside(f->seen.plan)->on_failure == FAILURE_REPLAN) {
-        at = json_get(yaml_parse(text, l->load.arena, NULL), "on_failure");
+        at =
+            json_get(yaml_parse(text, l->load.arena, NULL, NULL), "on_failure");
         f->replan_line = at ? at->line : 1;
         f->replan_column = at ? at->column : 1;
     }

@@ -37,8 +37,8 @@ void asks_silence(struct wend_run *r); /* nothing more comes from them */
 void asks_drop(struct wend_run *r);
 /* The one with that number that is under way, or NULL. */
 struct action_ask *ask_under_way(const struct wend_run *r, int64_t ask);
-void ask_text(struct action_ask *a, wend_str piece);
-void ask_thinking(struct action_ask *a, wend_str piece);
+void ask_piece(struct action_ask *a, bool text,
+               wend_str piece); /* or thinking */
 void ask_done(struct action_ask *a, wend_str finish,
               const wend_ev_usage *usage);
 void ask_fail(struct action_ask *a, const struct model_error *e);

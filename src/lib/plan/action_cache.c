@@ -30,14 +30,6 @@ static void key_of(const struct plan_action *a, wend_str params,
 
 /* ---- What a fact says ---------------------------------------------------- */
 
-static void put_answer(struct buf *b, uint32_t labels, wend_str output_json)
-{
-    json_open(b, NULL, '{');
-    labels_add(b, "labels", labels);
-    json_add_raw(b, "output", output_json);
-    json_close(b, '}');
-}
-
 static bool read_answer(wend_str text, const struct mem *m, struct buf *output,
                         uint32_t *labels)
 {
@@ -71,7 +63,7 @@ bool cache_answers(struct wend_run *r, const struct effect *fx)
         run_error(r, "cache",
                   "action %.*s is not answered from the cache, which cannot "
                   "be read: %s",
-                  (int)a->id.len, a->id.ptr, err.message);
+                  STR_ARGS(a->id), err.message);
     found = b.len && read_answer(buf_view(&b), &r->rt->mem, &output, &labels);
     if (found) {
         in = work_answer(fx, WEND_OUTCOME_OK, buf_view(&output), STR_NONE);
@@ -113,7 +105,10 @@ void cache_keep(struct wend_run *r, const wend_event *ev)
     if (s->at != AT_RUNS)
         return;
     key_of(p->plan->actions[i], s->params, key);
-    put_answer(&text, labels_of(r, i) | run_labels(r), e->output_json);
+    json_open(&text, NULL, '{');
+    labels_add(&text, "labels", labels_of(r, i) | run_labels(r));
+    json_add_raw(&text, "output", e->output_json);
+    json_close(&text, '}');
     if (!text.failed)
         fact_keep(r->rt, &(struct store_fact){
                              .space = str_of(space),

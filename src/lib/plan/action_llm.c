@@ -70,20 +70,13 @@ static void answer(struct action_ask *a, wend_outcome outcome, wend_str code,
 
 /* ---- From the driver ----------------------------------------------------- */
 
-void ask_text(struct action_ask *a, wend_str piece)
+void ask_piece(struct action_ask *a, bool text, wend_str piece)
 {
     int64_t now = shell_now(a->run);
 
-    reply_text(&a->reply, piece, now);
-    shell_action_delta(a->run, WEND_TEXT_DELTA, a->action, piece, now);
-}
-
-void ask_thinking(struct action_ask *a, wend_str piece)
-{
-    int64_t now = shell_now(a->run);
-
-    reply_thinking(&a->reply, piece, now);
-    shell_action_delta(a->run, WEND_THINKING_DELTA, a->action, piece, now);
+    (text ? reply_text : reply_thinking)(&a->reply, piece, now);
+    shell_action_delta(a->run, text ? WEND_TEXT_DELTA : WEND_THINKING_DELTA,
+                       a->action, piece, now);
 }
 
 static void ended(struct action_ask *a, wend_str code)

@@ -128,7 +128,7 @@ static void see(struct wend_run *r, wend_str key, wend_outcome outcome,
         t->ok_us += (ms < LEARNED_MS_MAX ? ms : LEARNED_MS_MAX) * 1000;
 }
 
-/* One that an interruption cut in two took who knows how long. */
+/* How long an interrupted action took is unknown. */
 static void see_action(struct wend_run *r, const wend_ev_action_end *e)
 {
     const struct plan_state *p = &r->turn.plan;
@@ -185,48 +185,45 @@ void learned_keep(struct wend_run *r)
 
 struct reading {
     struct arena *arena;
-    struct plan_known *list; /* room for LEARNED_SEEN_MAX */
-    size_t count;
+    struct buf list; /* struct plan_known */
 };
 
 static bool on_past(void *ctx, const struct store_fact *f)
 {
     struct reading *r = ctx;
-    struct plan_known *k = &r->list[r->count];
+    struct plan_known k = {.key = arena_str(r->arena, f->key)};
     struct sums sums;
 
     if (!read_sums(f->text, r->arena->mem, &sums))
         return true;
-    k->key = arena_str(r->arena, f->key);
-    k->learned = (struct plan_learned){
+    k.learned = (struct plan_learned){
         .runs = sums.runs,
         .failures = sums.failures,
         .ms = sums.oks ? sums.mean_us / 1000 : -1,
     };
-    assert(r->count < LEARNED_SEEN_MAX);
-    r->count += k->key.ptr != NULL;
-    return r->count < LEARNED_SEEN_MAX && k->key.ptr;
+    if (k.key.ptr)
+        buf_add(&r->list, (const char *)&k, sizeof k);
+    return k.key.ptr && r->list.len / sizeof k < LEARNED_SEEN_MAX;
 }
 
 /* In `a`; without anything if the store cannot be read, and err says why. */
 static const struct plan_past *read_past(wend_store *store, wend_str model,
                                          struct arena *a, wend_error *err)
 {
-    struct arena scratch = {.mem = a->mem};
-    struct reading r = {.arena = a};
+    struct reading r = {a, {.mem = a->mem}};
     struct plan_past *past = arena_alloc(a, sizeof *past);
-    struct plan_known *list = NULL;
 
-    r.list = arena_alloc(&scratch, LEARNED_SEEN_MAX * sizeof *r.list);
-    if (r.list && store->ops->facts(store, str_of(space), STR_NONE, 0, on_past,
-                                    &r, err) == WEND_OK)
-        list = arena_alloc(a, (r.count + 1) * sizeof *list);
-    if (past && list) {
-        memcpy(list, r.list, r.count * sizeof *list);
-        qsort(list, r.count, sizeof *list, plan_past_order);
-        *past = (struct plan_past){list, r.count, model};
+    if (past &&
+        store->ops->facts(store, str_of(space), STR_NONE, 0, on_past, &r,
+                          err) == WEND_OK &&
+        r.list.len && !r.list.failed) {
+        past->model = model;
+        past->count = r.list.len / sizeof *past->list;
+        qsort(r.list.ptr, past->count, sizeof *past->list, plan_past_order);
+        past->list = (const void *)buf_keep(&r.list, a).ptr;
+        past->count *= past->list != NULL;
     }
-    arena_free(&scratch);
+    buf_free(&r.list);
     return past;
 }
 

@@ -15,12 +15,11 @@
 static wend_status refuse(const struct plan_action *a, const char *what,
                           wend_str near, wend_error *err)
 {
-    return fail_at(
-        err, WEND_E_INVAL, a->target_line, a->target_column,
-        "action '%.*s': %s '%.*s'%s%.*s%s", (int)utf8_cut(a->name, 80),
-        a->name.ptr, what, (int)utf8_cut(a->target, 80),
-        a->target.ptr ? a->target.ptr : "", near.ptr ? "; did you mean '" : "",
-        (int)near.len, near.ptr ? near.ptr : "", near.ptr ? "'?" : "");
+    char hint[STR_HINT_BYTES];
+
+    return fail_at(err, WEND_E_INVAL, a->target_line, a->target_column,
+                   "action '%.*s': %s '%.*s'%s", UTF8_ARGS(a->name, 80), what,
+                   UTF8_ARGS(str_or(a->target, ""), 80), str_hint(hint, near));
 }
 
 static wend_str nearest_tool(const struct plan_action *a,
@@ -35,15 +34,14 @@ static wend_status check_tool(const struct config *c,
 {
     const struct tool *tool = config_tool(c, a->target);
 
-    if (tool && !tool->child)
-        return WEND_OK;
-    if (tool)
-        return refuse(a,
-                      "instead, an action of type agent does what models do "
-                      "by the tool",
-                      STR_NONE, err);
-    return refuse(a, "there is no tool",
-                  nearest_tool(a, c->tools, c->tools_count), err);
+    if (!tool)
+        return refuse(a, "there is no tool",
+                      nearest_tool(a, c->tools, c->tools_count), err);
+    return tool->child ? refuse(a,
+                                "instead, an action of type agent does what "
+                                "models do by the tool",
+                                STR_NONE, err)
+                       : WEND_OK;
 }
 
 static wend_status check_relic(const struct config *c,
@@ -126,22 +124,12 @@ struct checked {
 static wend_status check_inputs(const struct plan_check *c,
                                 const struct json *inputs, wend_error *err)
 {
-    const struct json *params = json_get(c->action, "params"), *j;
-    wend_str near = STR_NONE;
-    int best = 0;
+    const struct json *params = json_get(c->action, "params");
 
-    params = params ? params->first : NULL;
-    while (params && json_member(inputs, params->key))
-        params = params->next;
-    if (!params)
-        return WEND_OK;
-    for (j = inputs ? inputs->first : NULL; j; j = j->next)
-        if (str_nearer(params->key, j->key, &best))
-            near = j->key;
-    return fail(err, WEND_E_INVAL, "the plan has no input '%.*s'%s%.*s%s",
-                (int)utf8_cut(params->key, 80), params->key.ptr,
-                near.ptr ? "; did you mean '" : "", (int)near.len,
-                near.ptr ? near.ptr : "", near.ptr ? "'?" : "");
+    for (params = params ? params->first : NULL; params; params = params->next)
+        if (!json_member(inputs, params->key))
+            return plan_no_input(inputs, params->key, err);
+    return WEND_OK;
 }
 
 /* What is wrong inside is said where it is named. Recursion is bounded: no
@@ -187,9 +175,8 @@ static wend_status check_workflow(struct plan_check *c,
         s = check_inputs(c, inside->inputs, &why);
     if (s != WEND_OK)
         fail_at(err, s, action->target_line, action->target_column,
-                "action '%.*s': %.*s: %.300s", (int)utf8_cut(action->name, 80),
-                action->name.ptr, (int)utf8_cut(action->target, 80),
-                action->target.ptr, why.message);
+                "action '%.*s': %.*s: %.300s", UTF8_ARGS(action->name, 80),
+                UTF8_ARGS(action->target, 80), why.message);
     return s;
 }
 

@@ -102,8 +102,7 @@ static void put_names(struct buf *b, const char *type,
         return;
     buf_fmt(b, "The targets of type %s are:", type);
     for (const struct agent_tool *t = first; t; t = t->next)
-        buf_fmt(b, " %.*s%s", (int)t->name.len, t->name.ptr,
-                t->next ? "," : ".\n");
+        buf_fmt(b, " %.*s%s", STR_ARGS(t->name), t->next ? "," : ".\n");
 }
 
 /* Those that it could give a task, too. */
@@ -124,7 +123,7 @@ static void put_agents(struct buf *b, const wend_agent *a)
         return;
     buf_cstr(b, "The targets of type agent are:");
     for (; k; k = next_agent(a, k))
-        buf_fmt(b, " %.*s%s", (int)k->name.len, k->name.ptr,
+        buf_fmt(b, " %.*s%s", STR_ARGS(k->name),
                 next_agent(a, k) ? "," : ".\n");
 }
 

@@ -49,7 +49,7 @@ static bool action_waits(const wend_run *r, wend_str id)
     const struct plan_state *p = &r->turn.plan;
     uint32_t i = p->started ? plan_find(p->plan, id) : PLAN_NONE;
 
-    return i != PLAN_NONE && plan_action_waits(p, i);
+    return i != PLAN_NONE && action_needs_approval(plan_action_state(p, i));
 }
 
 static wend_status approve(wend_run *r, wend_str call, bool yes, bool remember,

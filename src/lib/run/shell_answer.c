@@ -128,10 +128,8 @@ static void take_piece(struct wend_run *r, int64_t ask_number,
     piece = veiled(r, ask_number, what, 0, piece, &room);
     if (!piece.len)
         ; /* out of memory: the run has failed */
-    else if (ask_number < 0 && text)
-        ask_text(ask_under_way(r, ask_number), piece);
     else if (ask_number < 0)
-        ask_thinking(ask_under_way(r, ask_number), piece);
+        ask_piece(ask_under_way(r, ask_number), text, piece);
     else if (!text)
         thinking(r, piece);
     else if (r->turn.config->plan_tool)

@@ -39,7 +39,7 @@ struct sim {
     uint64_t seed;
     struct world world;
     struct sim_book book;
-    wend_store *store;
+    struct sim_store *disk;
     wend_runtime *rt;
     wend_agent *agent;
     struct sim_tools *tools;
@@ -50,7 +50,6 @@ struct sim {
     bool kindly;        /* faults are over */
     bool lazy;          /* events are seldom read */
     bool over;          /* the run has ended */
-    bool dying;         /* the disk was told to fail */
     wend_status status; /* why nothing can be done */
 };
 
@@ -119,8 +118,8 @@ static wend_status start_run(struct sim *s)
 static wend_status resume_run(struct sim *s)
 {
     struct store_state state;
-    wend_status st =
-        s->store->ops->state(s->store, str_of(s->id), &state, s->err);
+    wend_store *store = s->disk->store;
+    wend_status st = store->ops->state(store, str_of(s->id), &state, s->err);
 
     if (st == WEND_E_NOTFOUND)
         return start_run(s);
@@ -133,7 +132,7 @@ static wend_status resume_run(struct sim *s)
 
 static void process_begin(struct sim *s)
 {
-    wend_runtime_options o = {.size = sizeof o, .store = s->store};
+    wend_runtime_options o = {.size = sizeof o, .store = s->disk->store};
 
     assert(!s->rt && !s->run); /* the process before it has ended */
     s->status = rt_new(&o, &s->world.env, &s->rt, s->err);
@@ -146,10 +145,10 @@ static void process_begin(struct sim *s)
         s->status = sim_tools_new(&s->book, s->agent, &s->tools);
     if (s->status == WEND_OK)
         s->status = s->begun ? resume_run(s) : start_run(s);
-    if (!s->run)
+    if (!s->run || !strcmp(s->id, wend_run_id(s->run)))
         return;
     utf8_fmt(s->id, sizeof s->id, "%s", wend_run_id(s->run));
-    sim_store_watch(s->store, s->id);
+    s->disk->acked_seq = 0;
 }
 
 static void process_end(struct sim *s)
@@ -162,33 +161,26 @@ static void process_end(struct sim *s)
     s->agent = NULL;
     s->rt = NULL;
     s->tools = NULL;
-    s->dying = false;
-    sim_store_crash(s->store);
-}
-
-static void crash(struct sim *s)
-{
-    process_end(s);
-    process_begin(s);
+    sim_store_crash(s->disk);
 }
 
 /* ---- What goes wrong ----------------------------------------------------- */
 
 static void fault_crash(struct sim *s)
 {
-    tell(s, "the process dies, another one goes on");
+    tell(s, "the process dies, another one resumes the run");
     s->report->crashes++;
-    crash(s);
+    process_end(s);
+    process_begin(s);
 }
 
 static void fault_store(struct sim *s)
 {
-    if (s->dying)
+    if (s->disk->fails)
         return;
     tell(s, "the disk is about to fail");
     s->report->store_failures++;
-    s->dying = true;
-    sim_store_fail(s->store);
+    s->disk->fails = true;
 }
 
 static void fault_cancel(struct sim *s)
@@ -205,7 +197,7 @@ static void fault_pause(struct sim *s)
 {
     bool paused = s->run->turn.paused;
 
-    tell(s, paused ? "goes on" : "paused");
+    tell(s, paused ? "continued" : "paused");
     s->report->pauses += !paused;
     if (paused)
         wend_run_continue(s->run);
@@ -244,21 +236,15 @@ static void go_well(struct sim *s)
 
 /* ---- Reading ------------------------------------------------------------- */
 
-static void show(struct sim *s, const wend_event *ev)
+static void see(struct sim *s, const wend_event *ev)
 {
+    const wend_ev_approval_ask *ask = &ev->u.approval_ask;
     char *json = NULL;
 
     if (s->o.trace && wend_event_to_json(ev, &json, NULL) == WEND_OK)
         s->o.trace(s->o.trace_ctx, json);
     wend_string_free(json);
-}
-
-static void see(struct sim *s, const wend_event *ev)
-{
-    const wend_ev_approval_ask *ask = &ev->u.approval_ask;
-
-    show(s, ev);
-    if (ev->seq > sim_store_acked(s->store))
+    if (ev->seq > s->disk->acked_seq)
         broken(s, "event %lld, %s: shown before it was safe",
                (long long)ev->seq, wend_event_name(ev->type));
     if (ev->type == WEND_APPROVAL_ASK) /* it may be too late: no matter */
@@ -279,7 +265,7 @@ static void read_on(struct sim *s)
             see(s, ev);
     }
     s->over |= st == WEND_END;
-    if (st < 0 && !(st == WEND_E_STORE && s->dying))
+    if (st < 0 && !(st == WEND_E_STORE && s->disk->fails))
         broken(s, "the run says %s: %s", wend_status_name(st),
                wend_run_error(s->run)->message);
 }
@@ -310,8 +296,9 @@ static void step(struct sim *s)
     if (!goes_on(s))
         return;
     if (wend_runtime_pump(s->rt) == WEND_E_STORE) {
-        tell(s, "the disk has failed, another process goes on");
-        crash(s);
+        tell(s, "the disk has failed, another process resumes the run");
+        process_end(s);
+        process_begin(s);
         return;
     }
     read_on(s);
@@ -324,12 +311,19 @@ static void step(struct sim *s)
 
 /* ---- The log ------------------------------------------------------------- */
 
-static void know(struct sim *s, struct buf *starts, const wend_event *ev)
+static void check_event(struct sim *s, struct buf *starts, const wend_event *ev)
 {
+    const char *why = NULL;
+
     if (ev->type == WEND_CALL_START)
         sim_numbers_add(starts, sim_number(ev->u.call_start.key));
-    else if (ev->type == WEND_RUN_END)
-        s->report->outcomes[ev->u.run_end.outcome]++;
+    if (ev->type != WEND_RUN_END)
+        return;
+    s->report->outcomes[ev->u.run_end.outcome]++;
+    if (s->o.check)
+        why = s->o.check(s->o.ctx, ev);
+    if (why)
+        broken(s, "%s", why);
 }
 
 /* A tool is called once for each start on record. (An action of a plan that
@@ -344,16 +338,6 @@ static void check_calls(struct sim *s, const struct buf *starts)
             broken(s, "a tool was called more often than the log has it");
     if (made->failed || starts->failed)
         s->status = fail_nomem(s->err);
-}
-
-static void check_end(struct sim *s, const wend_event *ev)
-{
-    const char *why = s->o.check && ev->type == WEND_RUN_END
-                          ? s->o.check(s->o.ctx, ev)
-                          : NULL;
-
-    if (why)
-        broken(s, "%s", why);
 }
 
 static void check_log(struct sim *s)
@@ -372,8 +356,7 @@ static void check_log(struct sim *s)
     while (st == WEND_OK && (st = wend_run_poll(log, &ev)) == WEND_OK) {
         if (wend_laws_add(laws, ev, &err) != WEND_OK)
             broken(s, "%s", err.message);
-        know(s, &starts, ev);
-        check_end(s, ev);
+        check_event(s, &starts, ev);
     }
     if (laws && wend_laws_end(laws, &err) != WEND_OK)
         broken(s, "%s", err.message);
@@ -399,7 +382,7 @@ static wend_status run_seed(const wend_sim_options *o, uint64_t seed,
     s.book.tool_fail = o->tool_fail;
     s.book.model_fail = o->model_fail;
     s.lazy = chance_of(&s.book.chance, 200);
-    s.status = sim_store_new(&s.world, &s.book.chance, &s.store);
+    s.status = sim_store_new(&s.world, &s.book.chance, s.id, &s.disk);
     if (s.status != WEND_OK)
         return fail_nomem(err);
     if (o->begin)
@@ -411,7 +394,7 @@ static wend_status run_seed(const wend_sim_options *o, uint64_t seed,
         check_log(&s);
     process_end(&s);
     report->seeds++;
-    wend_store_free(s.store);
+    wend_store_free(s.disk->store);
     buf_free(&s.book.made);
     buf_free(&s.book.refused);
     return s.status;

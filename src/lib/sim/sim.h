@@ -10,19 +10,29 @@
 
 /* ---- sim_store.c: a store that is slow, fails and forgets ---------------- */
 
-/* Commits come later, in order, as the world's clock goes on. `chance` is
- * borrowed. */
+struct sim_store {
+    struct store_ops ops; /* first: those of the store lead here */
+    const struct store_ops *real;
+    wend_store *store; /* in memory */
+    struct mem mem;
+    struct world *world;
+    struct chance *chance;
+    struct world_event event;
+    struct held_batch *first, **tail;
+    int64_t due_us;      /* of the newest: commits keep their order */
+    const char *watched; /* id of the run that acked_seq is about */
+    int64_t acked_seq;   /* its newest event that its writer knows is safe */
+    bool fails;          /* the next commit; then nothing is accepted */
+    bool failed;         /* ... until the crash */
+};
+
+/* Commits come later, in order, as the world's clock advances. `chance` and
+ * `watched` are borrowed; wend_store_free of its store is the other end. */
 wend_status sim_store_new(struct world *w, struct chance *chance,
-                          wend_store **out);
-/* The next commit fails; then nothing is accepted until the crash. */
-void sim_store_fail(wend_store *s);
+                          const char *watched, struct sim_store **out);
 /* Its process is gone: of what waited the oldest batches may be kept, the rest
  * is lost. It works again for the next process. */
-void sim_store_crash(wend_store *s);
-/* From now on this run is looked at; others are its children. */
-void sim_store_watch(wend_store *s, const char *run);
-/* The newest event of the run that its writer was told is safe. */
-int64_t sim_store_acked(const wend_store *s);
+void sim_store_crash(struct sim_store *s);
 
 /* ---- sim_tools.c: what stands before the host's tools and models --------- */
 

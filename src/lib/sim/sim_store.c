@@ -6,11 +6,8 @@
  * it is safe.
  */
 #include <assert.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/fail.h"
-#include "base/id.h"
 #include "lib/sim/sim.h"
 
 enum { COMMIT_MS_MAX = 40 };
@@ -19,21 +16,6 @@ struct held_batch {
     struct held_batch *next;
     struct store_batch *batch;
     int64_t due_us;
-};
-
-struct sim_store {
-    struct store_ops ops; /* first: those of the store lead here */
-    const struct store_ops *real;
-    wend_store *store; /* in memory */
-    struct mem mem;
-    struct world *world;
-    struct chance *chance;
-    struct world_event event;
-    struct held_batch *first, **tail;
-    int64_t due_us;               /* of the newest: commits keep their order */
-    char watched[RUN_ID_LEN + 1]; /* the run that acked_seq is about */
-    int64_t acked_seq;
-    bool fails, failed;
 };
 
 static struct sim_store *of(const wend_store *s)
@@ -135,21 +117,15 @@ static void store_end(wend_store *base)
     struct sim_store *s = of(base);
     struct mem m = s->mem;
 
-    sim_store_crash(base);
+    sim_store_crash(s);
     s->real->free(base);
     mem_free(&m, s);
 }
 
 /* ---- For the simulation -------------------------------------------------- */
 
-void sim_store_fail(wend_store *s)
+void sim_store_crash(struct sim_store *s)
 {
-    of(s)->fails = true;
-}
-
-void sim_store_crash(wend_store *base)
-{
-    struct sim_store *s = of(base);
     bool lost = s->failed;
 
     world_clear(s->world, &s->event);
@@ -164,22 +140,8 @@ void sim_store_crash(wend_store *base)
     s->fails = s->failed = false;
 }
 
-void sim_store_watch(wend_store *base, const char *run)
-{
-    struct sim_store *s = of(base);
-
-    if (strcmp(s->watched, run) != 0)
-        s->acked_seq = 0;
-    snprintf(s->watched, sizeof s->watched, "%s", run);
-}
-
-int64_t sim_store_acked(const wend_store *s)
-{
-    return of(s)->acked_seq;
-}
-
 wend_status sim_store_new(struct world *w, struct chance *chance,
-                          wend_store **out)
+                          const char *watched, struct sim_store **out)
 {
     struct mem m = {NULL, NULL};
     struct sim_store *s = mem_zalloc(&m, sizeof *s);
@@ -196,8 +158,9 @@ wend_status sim_store_new(struct world *w, struct chance *chance,
     s->store->ops = &s->ops;
     s->world = w;
     s->chance = chance;
+    s->watched = watched;
     s->tail = &s->first;
     s->event.fire = on_due;
-    *out = s->store;
+    *out = s;
     return WEND_OK;
 }

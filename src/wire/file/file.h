@@ -18,9 +18,9 @@
 /* Parses YAML or JSON; arena, err (may be NULL) and whole are set. f->root is
  * the tree, f->err the place for what is wrong with it. */
 wend_status file_open(struct fields *f, wend_str text, size_t bytes_max);
-/* The same, and makes room for what the file is read into: `size` bytes,
- * zeroed. */
-wend_status file_begin(struct fields *f, wend_str text, size_t bytes_max,
-                       size_t size, void **out);
+/* The same, then reads all of it by the rows into `size` bytes of the arena;
+ * NULL: f->err says why. */
+void *file_parse(struct fields *f, wend_str text, size_t bytes_max,
+                 const struct field *rows, size_t size);
 
 #endif

@@ -28,19 +28,13 @@ static FIELD_READ(read_model)
     return field_cstr(f, field, j, at);
 }
 
-static wend_status read_fallback(struct fields *f, const struct json *j,
-                                 void *item)
+static FIELD_READ(read_fallback)
 {
-    struct manifest_word *w = item;
+    struct manifest_word *w = at;
 
     w->line = j->line;
     w->column = j->column;
-    return read_model(f, NULL, j, &w->text);
-}
-
-static FIELD_READ(read_fallbacks)
-{
-    return manifest_read_list(f, j, read_fallback, at);
+    return read_model(f, field, j, &w->text);
 }
 
 static FIELD_READ(read_cost)
@@ -65,21 +59,16 @@ static FIELD_READ(read_count)
     return s;
 }
 
-static FIELD_READ(read_limits)
-{
 #define AT(member) .offset = offsetof(wend_limits, member)
-    static const struct field rows[] = {
-        {"turns", read_count, AT(turns), .min = 1, .max = UINT32_MAX},
-        {"time", field_ms, AT(time_ms), .min = 1},
-        {"tokens", field_number, AT(tokens), .min = 1, .max = INT64_MAX},
-        {"cost", read_cost, AT(cost_nano)},
-        {"parallel", read_count, AT(parallel), .min = 1, .max = PARALLEL_MAX},
-        {0},
-    };
+static const struct field limits_rows[] = {
+    {"turns", read_count, AT(turns), .min = 1, .max = UINT32_MAX},
+    {"time", field_ms, AT(time_ms), .min = 1},
+    {"tokens", field_number, AT(tokens), .min = 1, .max = INT64_MAX},
+    {"cost", read_cost, AT(cost_nano)},
+    {"parallel", read_count, AT(parallel), .min = 1, .max = PARALLEL_MAX},
+    {0},
+};
 #undef AT
-
-    return fields_read(f, j, rows, at);
-}
 
 /* ---- Policy -------------------------------------------------------------- */
 
@@ -146,12 +135,24 @@ static wend_status make_label_row(struct fields *f, const struct json *j,
                : fields_because(f, j, &why);
 }
 
-/* What one row of the policy says: a rule, labels, or both. */
-struct policy_row {
-    struct manifest_word rule, labels; /* absent text: not said */
+/* Where the rows of a policy go. */
+struct policy_room {
+    struct agent_manifest *m;
+    struct manifest_word *rules, *labels;
 };
 
-static wend_status read_row(struct fields *f, const struct json *j, void *item)
+static wend_str *next_word(struct manifest_word *list, size_t *count,
+                           const struct json *j)
+{
+    struct manifest_word *w = &list[(*count)++];
+
+    w->line = j->line;
+    w->column = j->column;
+    return &w->text;
+}
+
+/* One row of the policy: a rule, labels, or both. f->ctx has room for both. */
+static FIELD_READ(read_row)
 {
     static const char *const answers[] = {
         [WEND_DECISION_ALLOW] = "allow",
@@ -163,84 +164,72 @@ static wend_status read_row(struct fields *f, const struct json *j, void *item)
     static const struct field rows[] = {
         {"tool", read_rule_tool, AT(tool), .needed = true},
         {"do", field_index, AT(answer), .words = answers},
-        {"labels", manifest_read_words, AT(labels)},
+        {"labels", field_list,
+         MANIFEST_WORDS(struct rule_draft, labels, manifest_read_word)},
         {0},
     };
 #undef AT
     struct rule_draft d = {.tool = STR_NONE};
-    struct policy_row *row = item;
+    struct policy_room *room = f->ctx;
     wend_status s = fields_read(f, j, rows, &d);
 
-    row->rule.line = row->labels.line = j->line;
-    row->rule.column = row->labels.column = j->column;
     if (!s && !json_get(j, "do") && !d.labels.count)
         s = fields_missing(f, j, "do");
     if (!s && json_get(j, "do"))
-        s = make_rule(f, json_get(j, "tool"), &d, &row->rule.text);
+        s = make_rule(f, json_get(j, "tool"), &d,
+                      next_word(room->rules, &room->m->rules.count, j));
     if (!s && d.labels.count)
-        s = make_label_row(f, json_get(j, "labels"), &d, &row->labels.text);
+        s = make_label_row(
+            f, json_get(j, "labels"), &d,
+            next_word(room->labels, &room->m->label_rows.count, j));
     return s;
 }
 
 static FIELD_READ(read_policy)
 {
-    struct agent_manifest *m = at;
-    struct manifest_word *rules, *labels;
-    const struct policy_row *rows;
-    void *list;
-    size_t count;
-    wend_status s = fields_list(f, j, sizeof *rows, MANIFEST_LIST_MAX, read_row,
-                                &list, &count);
+    struct policy_room room = {.m = at};
+    struct {
+        void *list;
+        size_t count;
+    } none;
+    wend_status s;
 
-    if (s)
-        return s;
-    rows = list;
-    rules = arena_alloc(f->arena, (count + 1) * sizeof *rules);
-    labels = arena_alloc(f->arena, (count + 1) * sizeof *labels);
-    if (!rules || !labels)
+    room.rules = arena_alloc(f->arena, (j->count + 1) * sizeof *room.rules);
+    room.labels = arena_alloc(f->arena, (j->count + 1) * sizeof *room.labels);
+    if (!room.rules || !room.labels)
         return fail_nomem(f->err);
-    for (size_t i = 0; i < count; i++) {
-        if (rows[i].rule.text.ptr)
-            rules[m->rules.count++] = rows[i].rule;
-        if (rows[i].labels.text.ptr)
-            labels[m->label_rows.count++] = rows[i].labels;
-    }
-    m->rules.list = rules;
-    m->rules.given = true;
-    m->label_rows.list = labels;
-    m->label_rows.given = m->label_rows.count;
-    return WEND_OK;
+    room.m->rules.list = room.rules;
+    room.m->label_rows.list = room.labels;
+    f->ctx = &room;
+    s = field_list(f, field, j, &none);
+    f->ctx = NULL;
+    return s;
 }
 
 /* ---- The network --------------------------------------------------------- */
 
-static wend_status read_place(struct fields *f, const struct json *j,
-                              void *item)
+static FIELD_READ(read_place)
 {
-    struct manifest_word *w = item;
+    struct manifest_word *w = at;
     struct network network = {0};
     wend_error why = {0};
-    wend_status s = manifest_read_word(f, j, w);
+    wend_status s = manifest_read_word(f, field, j, w);
 
     if (s)
         return s;
     s = network_add(&network, w->text, f->arena, &why);
     if (s == WEND_E_NOMEM)
         return fail_nomem(f->err);
-    return s ? fail_at(f->err, WEND_E_PARSE, j->line, j->column, "%s",
-                       why.message)
-             : WEND_OK;
+    return s ? fields_fail(f, j, "%s", why.message) : WEND_OK;
 }
 
 static FIELD_READ(read_network)
 {
-    static const char *const words[] = {"on", "off", NULL};
-    const struct field row = {.words = words};
-    struct agent_manifest *m = at;
+    struct agent_manifest *m = container_of(at, struct agent_manifest, network);
 
     return j->kind == JSON_ARRAY
-               ? manifest_read_list(f, j, read_place, &m->network)
-               : field_second(f, &row, j, &m->network_off);
+               ? field_list(f, field, j, at)
+               : manifest_read_sandbox(f, field, j, &m->network_off);
 }
 
 /* ---- MCP servers --------------------------------------------------------- */
@@ -274,11 +263,10 @@ wend_status manifest_server_name(struct fields *f, wend_str name, uint32_t line,
     return fail_at(f->err, WEND_E_PARSE, line, column,
                    "the name of a server must be 1 to 32 of A-Z a-z 0-9 _ -, "
                    "without __ and no _ at its end, not '%.*s'",
-                   (int)utf8_cut(name, FIELDS_QUOTED_MAX), name.ptr);
+                   UTF8_ARGS(name, FIELDS_QUOTED_MAX));
 }
 
-static wend_status read_server(struct fields *f, const struct json *j,
-                               void *item)
+static FIELD_READ(read_server)
 {
 #define AT(member) .offset = offsetof(struct manifest_server, member)
     static const struct field rows[] = {
@@ -290,11 +278,13 @@ static wend_status read_server(struct fields *f, const struct json *j,
         {"sandbox", manifest_read_sandbox, AT(sandbox_off)},
         {"network", manifest_read_switch, AT(network_on)},
         {"trust", manifest_read_switch, AT(trust)},
-        {"secrets", manifest_read_secrets, AT(secrets)},
+        {"secrets", field_list,
+         MANIFEST_WORDS(struct manifest_server, secrets,
+                        manifest_read_variable)},
         {0},
     };
 #undef AT
-    struct manifest_server *m = item;
+    struct manifest_server *m = at;
     uint32_t line, column;
     wend_status s;
 
@@ -304,22 +294,11 @@ static wend_status read_server(struct fields *f, const struct json *j,
         s = fields_read(f, j, rows, m);
     if (s)
         return s;
-    if (m->command.given == (m->url.ptr != NULL))
-        return fail_at(f->err, WEND_E_PARSE, j->line, j->column,
-                       "%s needs either 'command' or 'url'", fields_where(f));
+    if (!m->command.list == !m->url.ptr)
+        return fields_fail(f, j, "%s needs either 'command' or 'url'",
+                           fields_where(f));
     m->name = arena_str(f->arena, j->key);
     return m->name.ptr ? WEND_OK : fail_nomem(f->err);
-}
-
-static FIELD_READ(read_servers)
-{
-    struct agent_manifest *m = at;
-    void *list = NULL;
-    wend_status s = fields_map(f, j, sizeof *m->servers, MANIFEST_LIST_MAX,
-                               read_server, &list, &m->servers_count);
-
-    m->servers = list;
-    return s;
 }
 
 /* ---- Retrieval ----------------------------------------------------------- */
@@ -328,7 +307,9 @@ static FIELD_READ(read_retrieval)
 {
 #define AT(member) .offset = offsetof(struct agent_manifest, member)
     static const struct field rows[] = {
-        {"sources", manifest_read_words, AT(retrieval.sources)},
+        {"sources", field_list,
+         MANIFEST_WORDS(struct agent_manifest, retrieval.sources,
+                        manifest_read_word)},
         {"top", field_number, AT(retrieval.top), .min = 1,
          .max = RETRIEVAL_TOP_MAX},
         {0},
@@ -365,36 +346,35 @@ static FIELD_READ(read_memory)
 
 /* ---- The agent ----------------------------------------------------------- */
 
-static wend_status read_agent(struct fields *f, const struct json *j,
-                              struct agent_manifest *m)
-{
-    static const char *const version[] = {"agent/1", NULL};
+static const char *const version[] = {"agent/1", NULL};
 #define AT(member) .offset = offsetof(struct agent_manifest, member)
-    static const struct field rows[] = {
-        {"wend", .read = field_version, .words = version, .needed = true},
-        {"name", field_cstr, AT(name)},
-        {"description", field_cstr, AT(description)},
-        {"model", read_model, AT(model)},
-        {"fallback_models", read_fallbacks, AT(fallbacks)},
-        {"base_url", manifest_read_url, AT(base_url)},
-        {"context_tokens", field_number, AT(context_tokens), .min = 1,
-         .max = MODEL_TOKENS_MAX},
-        {"instructions", field_cstr, AT(instructions)},
-        {"tools", manifest_read_words, AT(tools)},
-        {"mcp", .read = read_servers},
-        {"skills", manifest_read_words, AT(skills)},
-        {"retrieval", .read = read_retrieval},
-        {"memory", .read = read_memory},
-        {"limits", read_limits, AT(limits)},
-        {"policy", .read = read_policy},
-        {"network", .read = read_network},
-        {"agents", manifest_read_words, AT(agents)},
-        {0},
-    };
+#define WORDS(member, read) MANIFEST_WORDS(struct agent_manifest, member, read)
+static const struct field agent_rows[] = {
+    {"wend", .read = field_version, .words = version, .needed = true},
+    {"name", field_cstr, AT(name)},
+    {"description", field_cstr, AT(description)},
+    {"model", read_model, AT(model)},
+    {"fallback_models", field_list, WORDS(fallbacks, read_fallback)},
+    {"base_url", manifest_read_url, AT(base_url)},
+    {"context_tokens", field_number, AT(context_tokens), .min = 1,
+     .max = MODEL_TOKENS_MAX},
+    {"instructions", field_cstr, AT(instructions)},
+    {"tools", field_list, WORDS(tools, manifest_read_word)},
+    {"mcp", field_map,
+     FIELD_ITEMS(struct agent_manifest, servers, read_server,
+                 MANIFEST_LIST_MAX)},
+    {"skills", field_list, WORDS(skills, manifest_read_word)},
+    {"retrieval", .read = read_retrieval},
+    {"memory", .read = read_memory},
+    {"limits", field_mapping, AT(limits), .rows = limits_rows},
+    {"policy", .read = read_policy, .item = read_row, .size = 1,
+     .max = MANIFEST_LIST_MAX},
+    {"network", read_network, WORDS(network, read_place)},
+    {"agents", field_list, WORDS(agents, manifest_read_word)},
+    {0},
+};
 #undef AT
-
-    return fields_read(f, j, rows, m);
-}
+#undef WORDS
 
 /* ---- Markdown ------------------------------------------------------------ */
 
@@ -459,16 +439,13 @@ wend_status agent_manifest_parse(wend_str text, struct arena *a,
 {
     struct fields f = {.arena = a, .err = err, .whole = "the file"};
     wend_str head = text, body = STR("");
+    struct agent_manifest *m;
     wend_status s;
-    void *m;
 
     if (text.len <= MANIFEST_BYTES_MAX)
         split(text, &head, &body);
-    s = file_begin(&f, head, MANIFEST_BYTES_MAX, sizeof **out, &m);
-    if (!s)
-        s = read_agent(&f, f.root, m);
-    if (!s)
-        s = read_body(&f, body, (uint32_t)str_count(head, '\n') + 2, m);
+    m = file_parse(&f, head, MANIFEST_BYTES_MAX, agent_rows, sizeof *m);
+    s = m ? read_body(&f, body, (uint32_t)str_count(head, '\n') + 2, m) : f.err->status;
     if (!s)
         *out = m;
     return s;

@@ -18,9 +18,8 @@ struct manifest_word {
 };
 
 struct manifest_words {
-    const struct manifest_word *list;
+    const struct manifest_word *list; /* NULL: not given */
     size_t count;
-    bool given; /* an empty list differs from none */
 };
 
 struct manifest_server { /* of MCP: either a command or a URL */

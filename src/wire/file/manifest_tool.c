@@ -14,49 +14,30 @@
 
 /* ---- Words --------------------------------------------------------------- */
 
-wend_status manifest_read_word(struct fields *f, const struct json *j,
-                               void *item)
+FIELD_READ(manifest_read_word)
 {
-    struct manifest_word *w = item;
+    struct manifest_word *w = at;
 
     w->line = j->line;
     w->column = j->column;
-    return field_cstr(f, NULL, j, &w->text);
-}
-
-wend_status manifest_read_list(struct fields *f, const struct json *j,
-                               fields_item_fn read, struct manifest_words *out)
-{
-    void *list;
-    wend_status s = fields_list(f, j, sizeof *out->list, MANIFEST_LIST_MAX,
-                                read, &list, &out->count);
-
-    if (s)
-        return s;
-    out->list = list;
-    out->given = true;
-    return WEND_OK;
-}
-
-FIELD_READ(manifest_read_words)
-{
-    return manifest_read_list(f, j, manifest_read_word, at);
+    return field_cstr(f, field, j, &w->text);
 }
 
 /* Words behind the program may be empty. */
-static wend_status read_argument(struct fields *f, const struct json *j,
-                                 void *item)
+static FIELD_READ(read_argument)
 {
-    struct manifest_word *w = item;
-
     if (j->kind != JSON_STRING || j->text.len)
-        return manifest_read_word(f, j, item);
-    *w = (struct manifest_word){STR(""), j->line, j->column};
+        return manifest_read_word(f, field, j, at);
+    *(struct manifest_word *)at =
+        (struct manifest_word){STR(""), j->line, j->column};
     return WEND_OK;
 }
 
 FIELD_READ(manifest_read_command)
 {
+    static const struct field row = {
+        .name = "",
+        MANIFEST_WORDS(struct tool_manifest, command, read_argument)};
     struct manifest_words *w = at;
     wend_status s;
 
@@ -64,17 +45,15 @@ FIELD_READ(manifest_read_command)
         return fields_wrong(f, j,
                             "a list such as [program, argument]; no shell "
                             "takes it apart");
-    s = manifest_read_list(f, j, read_argument, w);
+    s = field_list(f, &row, j, w);
     if (s)
         return s;
     return w->count && w->list[0].text.len
                ? WEND_OK
-               : fail_at(f->err, WEND_E_PARSE, j->line, j->column,
-                         "%s names no program", fields_where(f));
+               : fields_fail(f, j, "%s names no program", fields_where(f));
 }
 
-static wend_status read_variable(struct fields *f, const struct json *j,
-                                 void *item)
+FIELD_READ(manifest_read_variable)
 {
     wend_str name = json_str(j);
 
@@ -84,12 +63,7 @@ static wend_status read_variable(struct fields *f, const struct json *j,
     }
     if (!name.len)
         return fields_wrong(f, j, "the name of an environment variable");
-    return manifest_read_word(f, j, item);
-}
-
-FIELD_READ(manifest_read_secrets)
-{
-    return manifest_read_list(f, j, read_variable, at);
+    return manifest_read_word(f, field, j, at);
 }
 
 FIELD_READ(manifest_read_sandbox)
@@ -198,8 +172,7 @@ FIELD_READ(manifest_read_schema)
              : WEND_OK;
 }
 
-static wend_status read_label(struct fields *f, const struct json *j,
-                              void *item)
+FIELD_READ(manifest_read_label)
 {
     static const char *const labels[] = {"network", "untrusted_source",
                                          "sensitive", "external_effect", NULL};
@@ -207,7 +180,7 @@ static wend_status read_label(struct fields *f, const struct json *j,
     int i;
     wend_status s = field_index(f, &row, j, &i);
 
-    return s ? s : manifest_read_word(f, j, item);
+    return s ? s : manifest_read_word(f, field, j, at);
 }
 
 uint32_t manifest_labels(const struct manifest_words *w)
@@ -219,11 +192,6 @@ uint32_t manifest_labels(const struct manifest_words *w)
     return labels;
 }
 
-FIELD_READ(manifest_read_labels)
-{
-    return manifest_read_list(f, j, read_label, at);
-}
-
 /* What only makes sense together. */
 static wend_status check_tool(struct fields *f, const struct json *j,
                               const struct tool_manifest *t)
@@ -233,64 +201,59 @@ static wend_status check_tool(struct fields *f, const struct json *j,
     const struct json *known = json_get(json_get(j, "schema"), "properties");
 
     if (cache && t->call_class != WEND_CLASS_READ)
-        return fail_at(f->err, WEND_E_PARSE, cache->line, cache->column,
-                       "cache: only answers of class read can be given again");
+        return fields_fail(f, cache,
+                           "cache: only answers of class read can be given "
+                           "again");
     if (subject && known && !json_get(known, t->subject.ptr))
-        return fail_at(f->err, WEND_E_PARSE, subject->line, subject->column,
-                       "subject: the schema has no property '%.*s'",
-                       (int)utf8_cut(t->subject, 80), t->subject.ptr);
+        return fields_fail(f, subject,
+                           "subject: the schema has no property '%.*s'",
+                           UTF8_ARGS(t->subject, 80));
     return WEND_OK;
 }
 
-static wend_status read_tool(struct fields *f, const struct json *j,
-                             struct tool_manifest *t)
-{
-    static const char *const version[] = {"tool/1", NULL};
-    static const char *const categories[] = {
-        [WEND_CATEGORY_GENERAL] = "general",
-        [WEND_CATEGORY_NETWORK] = "network",
-        [WEND_CATEGORY_DESTRUCTIVE] = "destructive",
-        NULL,
-    };
-    static const char *const outputs[] = {"text", "json", NULL};
+static const char *const version[] = {"tool/1", NULL};
+static const char *const categories[] = {
+    [WEND_CATEGORY_GENERAL] = "general",
+    [WEND_CATEGORY_NETWORK] = "network",
+    [WEND_CATEGORY_DESTRUCTIVE] = "destructive",
+    NULL,
+};
+static const char *const outputs[] = {"text", "json", NULL};
 #define AT(member) .offset = offsetof(struct tool_manifest, member)
-    static const struct field rows[] = {
-        {"wend", .read = field_version, .words = version, .needed = true},
-        {"name", manifest_read_tool_name, AT(name), .needed = true},
-        {"description", field_cstr, AT(description), .needed = true},
-        {"schema", manifest_read_schema, AT(schema)},
-        {"command", manifest_read_command, AT(command), .needed = true},
-        {"verify", manifest_read_command, AT(verify)},
-        {"class", field_index, AT(call_class), .words = manifest_classes},
-        {"category", field_index, AT(category), .words = categories},
-        {"labels", manifest_read_labels, AT(labels)},
-        {"timeout", field_ms, AT(timeout_ms), .min = 1, .max = UINT32_MAX},
-        {"sandbox", manifest_read_sandbox, AT(sandbox_off)},
-        {"secrets", manifest_read_secrets, AT(secrets)},
-        {"output", field_second, AT(output_json), .words = outputs},
-        {"subject", field_cstr, AT(subject)},
-        {"cache", field_ms, AT(cache_ms), .min = 1, .max = UINT32_MAX},
-        {"per_minute", field_number, AT(per_minute), .min = 1, .max = PACE_MAX},
-        {"memory", field_bytes, AT(memory_bytes), .min = BOUND_BYTES_MIN},
-        {"disk", field_bytes, AT(disk_bytes), .min = BOUND_BYTES_MIN},
-        {"tasks", field_number, AT(tasks), .min = 1, .max = BOUND_TASKS_MAX},
-        {0},
-    };
+#define WORDS(member, read) MANIFEST_WORDS(struct tool_manifest, member, read)
+static const struct field tool_rows[] = {
+    {"wend", .read = field_version, .words = version, .needed = true},
+    {"name", manifest_read_tool_name, AT(name), .needed = true},
+    {"description", field_cstr, AT(description), .needed = true},
+    {"schema", manifest_read_schema, AT(schema)},
+    {"command", manifest_read_command, AT(command), .needed = true},
+    {"verify", manifest_read_command, AT(verify)},
+    {"class", field_index, AT(call_class), .words = manifest_classes},
+    {"category", field_index, AT(category), .words = categories},
+    {"labels", field_list, WORDS(labels, manifest_read_label)},
+    {"timeout", field_ms, AT(timeout_ms), .min = 1, .max = UINT32_MAX},
+    {"sandbox", manifest_read_sandbox, AT(sandbox_off)},
+    {"secrets", field_list, WORDS(secrets, manifest_read_variable)},
+    {"output", field_second, AT(output_json), .words = outputs},
+    {"subject", field_cstr, AT(subject)},
+    {"cache", field_ms, AT(cache_ms), .min = 1, .max = UINT32_MAX},
+    {"per_minute", field_number, AT(per_minute), .min = 1, .max = PACE_MAX},
+    {"memory", field_bytes, AT(memory_bytes), .min = BOUND_BYTES_MIN},
+    {"disk", field_bytes, AT(disk_bytes), .min = BOUND_BYTES_MIN},
+    {"tasks", field_number, AT(tasks), .min = 1, .max = BOUND_TASKS_MAX},
+    {0},
+};
 #undef AT
-    wend_status s = fields_read(f, j, rows, t);
-
-    return s ? s : check_tool(f, j, t);
-}
+#undef WORDS
 
 wend_status tool_manifest_parse(wend_str text, struct arena *a,
                                 struct tool_manifest **out, wend_error *err)
 {
     struct fields f = {.arena = a, .err = err, .whole = "the file"};
-    void *t;
-    wend_status s = file_begin(&f, text, MANIFEST_BYTES_MAX, sizeof **out, &t);
+    struct tool_manifest *t =
+        file_parse(&f, text, MANIFEST_BYTES_MAX, tool_rows, sizeof *t);
+    wend_status s = t ? check_tool(&f, f.root, t) : f.err->status;
 
-    if (!s)
-        s = read_tool(&f, f.root, t);
     if (!s)
         *out = t;
     return s;

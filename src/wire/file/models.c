@@ -60,8 +60,7 @@ static FIELD_READ(read_price)
     return WEND_OK;
 }
 
-static wend_status read_model(struct fields *f, const struct json *j,
-                              void *item)
+static FIELD_READ(read_model)
 {
     static const struct field rows[] = {
         {"name", read_name, AT(name), .needed = true},
@@ -73,7 +72,7 @@ static wend_status read_model(struct fields *f, const struct json *j,
         {"tools", field_bool, AT(no_tools)},
         {0},
     };
-    struct model *m = item;
+    struct model *m = at;
     wend_status s;
 
     m->price.cache_write = -1;
@@ -84,30 +83,13 @@ static wend_status read_model(struct fields *f, const struct json *j,
 }
 #undef AT
 
-static FIELD_READ(read_models)
-{
-    struct models *models = at;
-    void *list;
-    wend_status s = fields_list(f, j, sizeof *models->list, MODELS_MAX,
-                                read_model, &list, &models->count);
-
-    if (!s)
-        models->list = list;
-    return s;
-}
-
-static wend_status read_file(struct fields *f, const struct json *j,
-                             struct models *out)
-{
-    static const char *const version[] = {"models/1", NULL};
-    static const struct field rows[] = {
-        {"wend", .read = field_version, .words = version, .needed = true},
-        {"models", .read = read_models, .needed = true},
-        {0},
-    };
-
-    return fields_read(f, j, rows, out);
-}
+static const char *const version[] = {"models/1", NULL};
+static const struct field file_rows[] = {
+    {"wend", .read = field_version, .words = version, .needed = true},
+    {"models", field_list,
+     FIELD_ITEMS(struct models, list, read_model, MODELS_MAX), .needed = true},
+    {0},
+};
 
 /* ---- Public -------------------------------------------------------------- */
 
@@ -115,15 +97,13 @@ wend_status models_parse(wend_str text, struct arena *a, struct models **out,
                          wend_error *err)
 {
     struct fields f = {.arena = a, .err = err, .whole = "the file"};
-    void *models;
-    wend_status s =
-        file_begin(&f, text, MODELS_BYTES_MAX, sizeof **out, &models);
+    struct models *m =
+        file_parse(&f, text, MODELS_BYTES_MAX, file_rows, sizeof *m);
 
-    if (!s)
-        s = read_file(&f, f.root, models);
-    if (!s)
-        *out = models;
-    return s;
+    if (!m)
+        return f.err->status;
+    *out = m;
+    return WEND_OK;
 }
 
 const struct model *models_find(const struct models *m, wend_str name)

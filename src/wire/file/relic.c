@@ -32,34 +32,24 @@ const char *const relic_kv_endpoints[RELIC_KV_ENDPOINTS] = {
 
 /* ---- Headers ------------------------------------------------------------- */
 
-static wend_status read_header(struct fields *f, const struct json *j,
-                               void *item)
+static FIELD_READ(read_header)
 {
-    struct relic_header *h = item;
-    uint32_t line, column;
+    struct relic_header *h = at;
 
-    fields_key(f, j, &line, &column);
     if (!header_name_ok(j->key) || header_is_ours(j->key))
-        return fail_at(f->err, WEND_E_PARSE, line, column,
-                       header_name_ok(j->key) ? "header '%.*s' cannot be set"
-                                              : "'%.*s' is not a header name",
-                       (int)utf8_cut(j->key, FIELDS_QUOTED_MAX), j->key.ptr);
+        return fields_fail_key(f, j,
+                               header_name_ok(j->key)
+                                   ? "header '%.*s' cannot be set"
+                                   : "'%.*s' is not a header name",
+                               UTF8_ARGS(j->key, FIELDS_QUOTED_MAX));
     h->name = arena_str(f->arena, j->key);
     if (!h->name.ptr)
         return fail_nomem(f->err);
     return relic_text_read(f, j, RELIC_TEXT_HEADER, &h->value);
 }
 
-static FIELD_READ(read_headers)
-{
-    struct relic_headers *out = at;
-    void *list = NULL;
-    wend_status s = fields_map(f, j, sizeof *out->list, RELIC_HEADERS_MAX,
-                               read_header, &list, &out->count);
-
-    out->list = list;
-    return s;
-}
+#define HEADERS(type) \
+    field_map, FIELD_ITEMS(type, headers.list, read_header, RELIC_HEADERS_MAX)
 
 /* ---- Endpoints ----------------------------------------------------------- */
 
@@ -82,6 +72,8 @@ static FIELD_READ(read_path)
 }
 
 #define AT(member) .offset = offsetof(struct relic_endpoint, member)
+#define LABELS_ROW \
+    MANIFEST_WORDS(struct relic_endpoint, labels, manifest_read_label)
 
 static const char *const bodies[] = {"none", "json", NULL};
 static const char *const outputs[] = {"text", "json", NULL};
@@ -89,20 +81,20 @@ static const char *const outputs[] = {"text", "json", NULL};
 static const struct field http_rows[] = {
     {"method", field_index, AT(method), .words = relic_methods},
     {"path", read_path, AT(path)},
-    {"headers", read_headers, AT(headers)},
+    {"headers", HEADERS(struct relic_endpoint)},
     {"schema", manifest_read_schema, AT(schema)},
     {"class", field_index, AT(call_class), .words = manifest_classes},
     {"timeout", field_ms, AT(timeout_ms), .min = 1, .max = UINT32_MAX},
     {"body", field_second, AT(body), .words = bodies},
     {"output", field_second, AT(output_json), .words = outputs},
-    {"labels", manifest_read_labels, AT(labels)},
+    {"labels", field_list, LABELS_ROW},
     {0},
 };
 
 static const struct field mcp_rows[] = {
     {"class", field_index, AT(call_class), .words = manifest_classes},
     {"timeout", field_ms, AT(timeout_ms), .min = 1, .max = UINT32_MAX},
-    {"labels", manifest_read_labels, AT(labels)},
+    {"labels", field_list, LABELS_ROW},
     {0},
 };
 
@@ -125,8 +117,7 @@ static wend_status fill_http(struct fields *f, const struct json *j,
     if (!e->path.parts)
         return fields_missing(f, j, "path");
     if (body && e->body && plain)
-        return fail_at(f->err, WEND_E_PARSE, body->line, body->column,
-                       "%s has no body", relic_methods[e->method]);
+        return fields_fail(f, body, "%s has no body", relic_methods[e->method]);
     if (!body)
         e->body = !plain && e->method != RELIC_DELETE;
     if (e->call_class < 0)
@@ -134,11 +125,10 @@ static wend_status fill_http(struct fields *f, const struct json *j,
     return e->schema.ptr ? WEND_OK : relic_schema(f, m, e);
 }
 
-static wend_status read_endpoint(struct fields *f, const struct json *j,
-                                 void *item)
+static FIELD_READ(read_endpoint)
 {
     const struct relic_manifest *m = f->ctx;
-    struct relic_endpoint *e = item;
+    struct relic_endpoint *e = at;
     wend_status s;
 
     fields_key(f, j, &e->line, &e->column);
@@ -156,24 +146,15 @@ static wend_status read_endpoint(struct fields *f, const struct json *j,
     return s || m->kind != RELIC_HTTP ? s : fill_http(f, j, m, e);
 }
 
-static wend_status read_endpoints(struct fields *f, const struct json *j,
-                                  struct relic_manifest *m)
+static FIELD_READ(read_endpoints)
 {
-    void *list = NULL;
-    wend_status s;
-
-    snprintf(f->where, sizeof f->where, "endpoints");
-    s = j->count ? fields_map(f, j, sizeof *m->endpoints, MANIFEST_LIST_MAX,
-                              read_endpoint, &list, &m->endpoints_count)
-                 : fields_wrong(f, j, "a mapping from names to endpoints");
-    m->endpoints = list;
-    f->where[0] = 0;
-    return s;
+    return j->count ? field_map(f, field, j, at)
+                    : fields_wrong(f, j, "a mapping from names to endpoints");
 }
 
 /* ---- The relic ----------------------------------------------------------- */
 
-/* Read when the kind is known. */
+/* Read when the kind, and the secrets, are known. */
 static FIELD_READ(read_later)
 {
     (void)f;
@@ -182,6 +163,8 @@ static FIELD_READ(read_later)
 }
 
 #define AT(member) .offset = offsetof(struct relic_manifest, member)
+#define HTTP 1u << RELIC_HTTP
+#define MCP 1u << RELIC_MCP
 
 static const char *const version[] = {"relic/1", NULL};
 
@@ -189,58 +172,52 @@ static const struct field rows[] = {
     {"wend", .read = field_version, .words = version, .needed = true},
     {"name", field_cstr, AT(name), .needed = true},
     {"kind", field_index, AT(kind), .words = kinds, .needed = true},
-    {"ttl", field_ms, AT(ttl_ms)},
-    {"base_url", manifest_read_url, AT(base_url)},
-    {"headers", .read = read_later},
-    {"endpoints", .read = read_later},
-    {"secrets", manifest_read_secrets, AT(server.secrets)},
-    {"timeout", field_ms, AT(server.timeout_ms), .min = 1, .max = UINT32_MAX},
+    {"ttl", field_ms, AT(ttl_ms), .kinds = 1u << RELIC_KV},
+    {"base_url", manifest_read_url, AT(base_url), .kinds = HTTP, .must = HTTP},
+    {"headers", .read = read_later, .kinds = HTTP},
+    {"endpoints", .read = read_later, .kinds = HTTP | MCP, .must = HTTP},
+    {"secrets", field_list,
+     MANIFEST_WORDS(struct relic_manifest, server.secrets,
+                    manifest_read_variable),
+     .kinds = HTTP | MCP},
+    {"timeout", field_ms, AT(server.timeout_ms), .min = 1, .max = UINT32_MAX,
+     .kinds = HTTP | MCP},
     {"start_timeout", field_ms, AT(server.start_timeout_ms), .min = 1,
-     .max = UINT32_MAX},
-    {"command", manifest_read_command, AT(server.command)},
-    {"url", manifest_read_url, AT(server.url)},
-    {"sandbox", manifest_read_sandbox, AT(server.sandbox_off)},
-    {"network", manifest_read_switch, AT(server.network_on)},
-    {"trust", manifest_read_switch, AT(server.trust)},
+     .max = UINT32_MAX, .kinds = MCP},
+    {"command", manifest_read_command, AT(server.command), .kinds = MCP},
+    {"url", manifest_read_url, AT(server.url), .kinds = MCP},
+    {"sandbox", manifest_read_sandbox, AT(server.sandbox_off), .kinds = MCP},
+    {"network", manifest_read_switch, AT(server.network_on), .kinds = MCP},
+    {"trust", manifest_read_switch, AT(server.trust), .kinds = MCP},
+    {0},
+};
+
+static const struct field later_rows[] = {
+    {"headers", HEADERS(struct relic_manifest)},
+    {"endpoints", read_endpoints,
+     FIELD_ITEMS(struct relic_manifest, endpoints, read_endpoint,
+                 MANIFEST_LIST_MAX)},
     {0},
 };
 
 #undef AT
+#undef HTTP
+#undef MCP
 
-/* Which kinds have a key, if not all of them. */
-static const struct {
-    const char *key;
-    unsigned kinds;
-} owners[] = {
-    {"ttl", 1u << RELIC_KV},
-    {"base_url", 1u << RELIC_HTTP},
-    {"headers", 1u << RELIC_HTTP},
-    {"endpoints", 1u << RELIC_HTTP | 1u << RELIC_MCP},
-    {"secrets", 1u << RELIC_HTTP | 1u << RELIC_MCP},
-    {"timeout", 1u << RELIC_HTTP | 1u << RELIC_MCP},
-    {"start_timeout", 1u << RELIC_MCP},
-    {"command", 1u << RELIC_MCP},
-    {"url", 1u << RELIC_MCP},
-    {"sandbox", 1u << RELIC_MCP},
-    {"network", 1u << RELIC_MCP},
-    {"trust", 1u << RELIC_MCP},
-};
-
-static wend_status check_keys(struct fields *f, int kind)
+/* In the order of the table: endpoints need the headers of all. */
+static wend_status read_rest(struct fields *f, struct relic_manifest *m)
 {
-    uint32_t line, column;
+    wend_status s = WEND_OK;
 
-    for (size_t i = 0; i < sizeof owners / sizeof *owners; i++) {
-        const struct json *j = json_get(f->root, owners[i].key);
+    for (const struct field *row = later_rows; !s && row->name; row++) {
+        const struct json *j = json_get(f->root, row->name);
 
-        if (!j || owners[i].kinds >> kind & 1)
-            continue;
-        fields_key(f, j, &line, &column);
-        return fail_at(f->err, WEND_E_PARSE, line, column,
-                       "a relic of the kind %s has no '%s'", kinds[kind],
-                       owners[i].key);
+        snprintf(f->where, sizeof f->where, "%s", row->name);
+        if (j)
+            s = row->read(f, row, j, (char *)m + row->offset);
+        f->where[0] = 0;
     }
-    return WEND_OK;
+    return s;
 }
 
 /* The path of the URL goes before the paths of the endpoints. */
@@ -250,13 +227,11 @@ static wend_status read_base(struct fields *f, struct relic_manifest *m)
     struct url url;
     wend_error why = {0};
 
-    if (!j)
-        return fields_missing(f, f->root, "base_url");
     if (memchr(m->base_url.ptr, '?', m->base_url.len) ||
         memchr(m->base_url.ptr, '#', m->base_url.len))
-        return fail_at(f->err, WEND_E_PARSE, j->line, j->column,
-                       "base_url ends with its path; a query belongs to the "
-                       "path of an endpoint");
+        return fields_fail(f, j,
+                           "base_url ends with its path; a query belongs to "
+                           "the path of an endpoint");
     snprintf(f->where, sizeof f->where, "base_url");
     if (url_parse(m->base_url, f->arena, &url, &why) != WEND_OK)
         return fields_because(f, j, &why);
@@ -267,63 +242,41 @@ static wend_status read_base(struct fields *f, struct relic_manifest *m)
     return m->base_url.ptr ? WEND_OK : fail_nomem(f->err);
 }
 
-static wend_status read_http(struct fields *f, struct relic_manifest *m)
+static wend_status check_server(struct fields *f, struct relic_manifest *m)
 {
-    const struct json *headers = json_get(f->root, "headers");
-    const struct json *endpoints = json_get(f->root, "endpoints");
-    wend_status s = read_base(f, m);
-
-    snprintf(f->where, sizeof f->where, "headers");
-    if (!s && headers)
-        s = read_headers(f, NULL, headers, &m->headers);
-    f->where[0] = 0;
-    if (s)
-        return s;
-    return endpoints ? read_endpoints(f, endpoints, m)
-                     : fields_missing(f, f->root, "endpoints");
-}
-
-static wend_status read_mcp(struct fields *f, struct relic_manifest *m)
-{
-    const struct json *endpoints = json_get(f->root, "endpoints");
     const struct json *name = json_get(f->root, "name");
-    wend_status s;
 
-    if (m->server.command.given == (m->server.url.ptr != NULL))
-        return fail_at(f->err, WEND_E_PARSE, f->root->line, f->root->column,
-                       "the relic needs either 'command' or 'url'");
-    s = manifest_server_name(f, m->name, name->line, name->column);
+    if (!m->server.command.list == !m->server.url.ptr)
+        return fields_fail(f, f->root,
+                           "the relic needs either 'command' or 'url'");
     m->server.name = m->name;
-    return s || !endpoints ? s : read_endpoints(f, endpoints, m);
+    return manifest_server_name(f, m->name, name->line, name->column);
 }
 
 static wend_status read_relic(struct fields *f, struct relic_manifest *m)
 {
     const struct json *name = json_get(f->root, "name");
-    wend_status s = fields_read(f, f->root, rows, m);
+    wend_status s = check_name(f, m->name, name->line, name->column, "a relic");
 
     if (!s)
-        s = check_name(f, m->name, name->line, name->column, "a relic");
-    if (!s)
-        s = check_keys(f, m->kind);
+        s = fields_of_kind(f, f->root, rows, "kind", kinds, m->kind);
     if (!s && m->kind == RELIC_HTTP)
-        s = read_http(f, m);
+        s = read_base(f, m);
     if (!s && m->kind == RELIC_MCP)
-        s = read_mcp(f, m);
-    return s;
+        s = check_server(f, m);
+    return s ? s : read_rest(f, m);
 }
 
 wend_status relic_manifest_parse(wend_str text, struct arena *a,
                                  struct relic_manifest **out, wend_error *err)
 {
     struct fields f = {.arena = a, .err = err, .whole = "the relic"};
-    struct relic_manifest *m;
-    void *room;
-    wend_status s = file_begin(&f, text, MANIFEST_BYTES_MAX, sizeof *m, &room);
+    struct relic_manifest *m =
+        file_parse(&f, text, MANIFEST_BYTES_MAX, rows, sizeof *m);
+    wend_status s;
 
-    f.ctx = m = s ? NULL : room;
-    if (!s)
-        s = read_relic(&f, m);
+    f.ctx = m;
+    s = m ? read_relic(&f, m) : f.err->status;
     if (!s) {
         m->json = json_text(f.root, a);
         s = m->json.ptr ? WEND_OK : fail_nomem(err);
@@ -336,22 +289,19 @@ wend_status relic_manifest_parse(wend_str text, struct arena *a,
 bool relic_has(const struct relic_manifest *m, wend_str endpoint,
                wend_str *near)
 {
-    int best = 0;
+    bool kv = m->kind == RELIC_KV;
 
     *near = STR_NONE;
-    if (m->kind == RELIC_MCP && !m->endpoints_count)
-        return true; /* only the server knows */
-    for (size_t i = 0; i < m->endpoints_count; i++) {
+    if (kv ? str_index(endpoint, relic_kv_endpoints, RELIC_KV_ENDPOINTS) >= 0
+           : m->kind == RELIC_MCP && !m->endpoints_count)
+        return true; /* which endpoints a server has only it knows */
+    for (size_t i = 0; i < m->endpoints_count; i++)
         if (str_eq(m->endpoints[i].name, endpoint))
             return true;
-        if (str_nearer(endpoint, m->endpoints[i].name, &best))
-            *near = m->endpoints[i].name;
-    }
-    for (size_t i = 0; m->kind == RELIC_KV && i < RELIC_KV_ENDPOINTS; i++) {
-        if (str_is(endpoint, relic_kv_endpoints[i]))
-            return true;
-        if (str_nearer(endpoint, str_of(relic_kv_endpoints[i]), &best))
-            *near = str_of(relic_kv_endpoints[i]);
-    }
+    *near =
+        kv ? str_of(str_near(endpoint, relic_kv_endpoints, RELIC_KV_ENDPOINTS))
+           : str_nearest(endpoint, m->endpoints, sizeof *m->endpoints,
+                         offsetof(struct relic_endpoint, name),
+                         m->endpoints_count);
     return false;
 }

@@ -156,7 +156,6 @@ wend_status relic_text_read(struct fields *f, const struct json *j,
                        .sample = {.mem = m}};
     wend_str checked;
     wend_status s = field_cstr(f, NULL, j, &checked);
-    void *parts = NULL;
 
     if (!s && j->text.len > URL_BYTES_MAX)
         s = wrong(&r, 0, "it is too long");
@@ -166,15 +165,10 @@ wend_status relic_text_read(struct fields *f, const struct json *j,
         s = fail_nomem(f->err);
     if (!s)
         s = kind == RELIC_TEXT_PATH ? check_path(&r) : check_header(&r);
-    if (!s) {
-        parts = arena_alloc(f->arena, r.parts.len);
-        if (parts)
-            memcpy(parts, r.parts.ptr, r.parts.len);
-        else
-            s = fail_nomem(f->err);
-    }
-    out->parts = parts;
-    out->count = r.parts.len / sizeof(struct relic_part);
+    out->count = r.parts.len / sizeof *out->parts;
+    out->parts = s ? NULL : (const void *)buf_keep(&r.parts, f->arena).ptr;
+    if (!s && !out->parts)
+        s = fail_nomem(f->err);
     buf_free(&r.literal);
     buf_free(&r.parts);
     buf_free(&r.sample);
@@ -207,14 +201,9 @@ static void need(struct places *p, const struct relic_text *t)
         if (p->count++ == RELIC_PLACES_MAX)
             return;
         p->seen[p->count - 1] = part->place;
-        if (p->required.len) {
-            buf_char(&p->required, ',');
-            buf_char(&p->properties, ',');
-        }
-        json_put_str(&p->required, part->place);
-        json_put_str(&p->properties, part->place);
-        buf_cstr(&p->properties,
-                 ":{\"type\":[\"string\",\"number\",\"boolean\"]}");
+        json_add_str(&p->required, NULL, part->place);
+        json_add_raw(&p->properties, part->place.ptr,
+                     STR("{\"type\":[\"string\",\"number\",\"boolean\"]}"));
     }
 }
 

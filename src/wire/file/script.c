@@ -22,51 +22,17 @@ enum {
 #define REPEAT_MAX (INT64_C(1) << 31)
 #define TOKENS_MAX (INT64_C(1) << 53) /* exact in any JSON reader */
 
-/* ---- Scalars ------------------------------------------------------------- */
-
-static FIELD_READ(read_repeat)
-{
-    char wanted[80];
-    int64_t n;
-
-    if (str_is(json_str(j), "forever"))
-        n = 0;
-    else if (!json_i64(j, &n) || n < field->min || n > field->max) {
-        snprintf(wanted, sizeof wanted,
-                 "forever or a whole number from %lld to %lld",
-                 (long long)field->min, (long long)field->max);
-        return fields_wrong(f, j, wanted);
-    }
-    *(int64_t *)at = n;
-    return WEND_OK;
-}
-
-static FIELD_READ(read_purpose)
-{
-    int i;
-    wend_status s = field_index(f, field, j, &i);
-
-    if (!s)
-        *(wend_purpose *)at = (wend_purpose)i;
-    return s;
-}
-
 /* ---- Mappings ------------------------------------------------------------ */
 
-static FIELD_READ(read_usage)
-{
 #define AT(member) .offset = offsetof(wend_ev_usage, member), .max = TOKENS_MAX
-    static const struct field rows[] = {
-        {"input", field_number, AT(input)},
-        {"output", field_number, AT(output)},
-        {"cached", field_number, AT(cached)},
-        {"reasoning", field_number, AT(reasoning)},
-        {0},
-    };
+static const struct field usage_rows[] = {
+    {"input", field_number, AT(input)},
+    {"output", field_number, AT(output)},
+    {"cached", field_number, AT(cached)},
+    {"reasoning", field_number, AT(reasoning)},
+    {0},
+};
 #undef AT
-
-    return fields_read(f, j, rows, at);
-}
 
 static FIELD_READ(read_error)
 {
@@ -98,7 +64,7 @@ static FIELD_READ(read_args)
     return field_json(f, field, j, at);
 }
 
-static wend_status read_call(struct fields *f, const struct json *j, void *item)
+static FIELD_READ(read_call)
 {
 #define AT(member) .offset = offsetof(struct call_draft, member)
     static const struct field rows[] = {
@@ -115,33 +81,21 @@ static wend_status read_call(struct fields *f, const struct json *j, void *item)
     if (s)
         return s;
     if (d.call.args.ptr && d.args_text.ptr)
-        return fail_at(f->err, WEND_E_PARSE, j->line, j->column,
-                       "%s has both 'args' and 'args_text'", fields_where(f));
+        return fields_fail(f, j, "%s has both 'args' and 'args_text'",
+                           fields_where(f));
     if (d.args_text.ptr)
         d.call.args = d.args_text;
     else if (!d.call.args.ptr)
         d.call.args = STR("{}");
-    *(struct script_call *)item = d.call;
+    *(struct script_call *)at = d.call;
     return WEND_OK;
-}
-
-static FIELD_READ(read_calls)
-{
-    struct script_entry *e = at;
-    void *list;
-    wend_status s = fields_list(f, j, sizeof *e->calls, SIZE_MAX, read_call,
-                                &list, &e->calls_count);
-
-    if (!s)
-        e->calls = list;
-    return s;
 }
 
 /* ---- Turns --------------------------------------------------------------- */
 
-static wend_status read_entry(struct fields *f, const struct json *j,
-                              void *item)
+static FIELD_READ(read_entry)
 {
+    static const char *const forever[] = {"forever", NULL};
     static const char *const finishes[] = {"stop", "length", "content_filter",
                                            "tool_calls", NULL};
     static const char *const purposes[] = {
@@ -158,19 +112,21 @@ static wend_status read_entry(struct fields *f, const struct json *j,
         {"text", field_text, AT(text)},
         {"thinking", field_text, AT(thinking)},
         {"when", field_text, AT(when)},
-        {"calls", .read = read_calls},
-        {"usage", read_usage, AT(usage)},
+        {"calls", field_list,
+         FIELD_ITEMS(struct script_entry, calls, read_call, UINT32_MAX)},
+        {"usage", field_mapping, AT(usage), .rows = usage_rows},
         {"chunk", field_number, AT(chunk), .min = 1, .max = CHUNK_MAX},
         {"delay", field_ms, AT(delay_ms)},
         {"first_delay", field_ms, AT(first_delay_ms)},
         {"finish", field_word, AT(finish), .words = finishes},
         {"error", read_error, AT(error)},
-        {"purpose", read_purpose, AT(purpose), .words = purposes},
-        {"repeat", read_repeat, AT(repeat), .min = 1, .max = REPEAT_MAX},
+        {"purpose", field_index, AT(purpose), .words = purposes},
+        {"repeat", field_number, AT(repeat), .min = 1, .max = REPEAT_MAX,
+         .words = forever},
         {0},
     };
 #undef AT
-    struct script_entry *e = item;
+    struct script_entry *e = at;
 
     e->usage.cost_nano = -1; /* a script knows no prices */
     e->chunk = CHUNK_DEFAULT;
@@ -181,41 +137,30 @@ static wend_status read_entry(struct fields *f, const struct json *j,
 
 static FIELD_READ(read_turns)
 {
-    struct script *script = at;
-    struct script_entry *entries;
+    struct script *script = container_of(at, struct script, entries);
     uint32_t *repeats;
-    void *list;
-    wend_status s;
+    wend_status s = field_list(f, field, j, at);
 
-    s = fields_list(f, j, sizeof *entries, SCRIPT_TURNS_MAX, read_entry, &list,
-                    &script->count);
     if (s)
         return s;
     repeats = arena_alloc(f->arena, (script->count + 1) * sizeof *repeats);
     if (!repeats)
         return fail_nomem(f->err);
-    entries = list;
     for (size_t i = 0; i < script->count; i++)
-        repeats[i] = (uint32_t)entries[i].repeat;
-    script->entries = entries;
+        repeats[i] = (uint32_t)script->entries[i].repeat;
     script->repeats = repeats;
     return WEND_OK;
 }
 
-static wend_status read_script(struct fields *f, const struct json *j,
-                               struct script *out)
-{
-    static const char *const version[] = {"script/1", NULL};
-    static const struct field rows[] = {
-        {"wend", .read = field_version, .words = version},
-        {"model", field_name, .offset = offsetof(struct script, model)},
-        {"turns", .read = read_turns, .needed = true},
-        {0},
-    };
-
-    out->model = STR("script");
-    return fields_read(f, j, rows, out);
-}
+static const char *const version[] = {"script/1", NULL};
+static const struct field script_rows[] = {
+    {"wend", .read = field_version, .words = version},
+    {"model", field_name, .offset = offsetof(struct script, model)},
+    {"turns", read_turns,
+     FIELD_ITEMS(struct script, entries, read_entry, SCRIPT_TURNS_MAX),
+     .needed = true},
+    {0},
+};
 
 /* ---- Public -------------------------------------------------------------- */
 
@@ -223,21 +168,14 @@ wend_status script_parse(wend_str text, struct arena *a, struct script **out,
                          wend_error *err)
 {
     struct fields f = {.arena = a, .err = err, .whole = "the script"};
-    void *script;
-    wend_status s =
-        file_begin(&f, text, SCRIPT_BYTES_MAX, sizeof **out, &script);
+    struct script *script =
+        file_parse(&f, text, SCRIPT_BYTES_MAX, script_rows, sizeof *script);
 
-    if (!s)
-        s = read_script(&f, f.root, script);
-    if (!s)
-        *out = script;
-    return s;
-}
-
-static bool contains(wend_str text, wend_str part)
-{
-    return !part.len ||
-           (text.len && memmem(text.ptr, text.len, part.ptr, part.len));
+    if (!script)
+        return f.err->status;
+    script->model = str_or(script->model, "script");
+    *out = script;
+    return WEND_OK;
 }
 
 int script_pick(const struct script *s, const uint32_t *used,
@@ -249,7 +187,7 @@ int script_pick(const struct script *s, const uint32_t *used,
 
         if (s->repeats[i] && used[i] >= s->repeats[i])
             continue;
-        if (e->purpose == purpose && contains(last_message, e->when))
+        if (e->purpose == purpose && str_has(last_message, e->when))
             return (int)i;
     }
     return -1;

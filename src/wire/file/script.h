@@ -37,8 +37,8 @@ struct script_entry {
 struct script {
     wend_str model; /* default "script" */
     const struct script_entry *entries;
-    const uint32_t *repeats; /* of the entries, dense for script_pick */
     size_t count;
+    const uint32_t *repeats; /* of the entries, dense for script_pick */
 };
 
 /* text: YAML or JSON. Unknown keys, wrong types and bad values are refused

@@ -6,9 +6,10 @@
  */
 #include "wire/file/yaml.h"
 
-#include <string.h>
+#include <inttypes.h>
 #include <yaml.h>
 
+#include "base/ascii.h"
 #include "base/fail.h"
 #include "base/limits.h"
 #include "base/utf8.h"
@@ -55,7 +56,7 @@ static size_t digits_at(wend_str s, size_t i)
 {
     size_t n = 0;
 
-    while (i + n < s.len && s.ptr[i + n] >= '0' && s.ptr[i + n] <= '9')
+    while (i + n < s.len && is_digit(s.ptr[i + n]))
         n++;
     return n;
 }
@@ -65,60 +66,34 @@ static size_t exponent_at(wend_str s, size_t i)
 {
     size_t sign, digits;
 
-    if (i >= s.len || (s.ptr[i] != 'e' && s.ptr[i] != 'E'))
+    if (i >= s.len || lower(s.ptr[i]) != 'e')
         return 0;
     sign = i + 1 < s.len && (s.ptr[i + 1] == '-' || s.ptr[i + 1] == '+');
     digits = digits_at(s, i + 1 + sign);
     return digits ? 1 + sign + digits : 0;
 }
 
-/* YAML knows +1, .5, 1. and 007, JSON does not: rewrites, same value.
- * False if s is no decimal number; absent `out` if memory ran out. */
-static bool decimal_text(struct arena *a, wend_str s, wend_str *out)
+/* YAML knows +1, .5, 1. and 007, JSON does not: rewrites, same value. False if
+ * s is not a decimal number. */
+static bool put_decimal(struct buf *b, wend_str s)
 {
     size_t sign = s.len && (s.ptr[0] == '-' || s.ptr[0] == '+');
     size_t whole = digits_at(s, sign), at = sign + whole;
     bool point = at < s.len && s.ptr[at] == '.';
     size_t part = point ? digits_at(s, at + 1) : 0;
     size_t exponent = exponent_at(s, at + point + part), zeros = 0;
-    char *p;
 
-    if (!whole && !part)
-        return false;
-    if (at + point + part + exponent != s.len)
+    if ((!whole && !part) || at + point + part + exponent != s.len)
         return false;
     while (zeros + 1 < whole && s.ptr[sign + zeros] == '0')
         zeros++;
-    p = arena_chars(a, s.len + 1);
-    if (!p)
-        return true;
-    out->ptr = p;
-    if (s.ptr[0] == '-')
-        *p++ = '-';
-    if (!whole)
-        *p++ = '0';
-    memcpy(p, s.ptr + sign + zeros, whole - zeros);
-    p += whole - zeros;
-    if (part) {
-        memcpy(p, s.ptr + at, 1 + part);
-        p += 1 + part;
-    }
-    memcpy(p, s.ptr + at + point + part, exponent);
-    p += exponent;
-    *p = 0;
-    out->len = (size_t)(p - out->ptr);
+    buf_cstr(b, s.ptr[0] == '-' ? "-" : "");
+    buf_cstr(b, whole ? "" : "0");
+    buf_add(b, s.ptr + sign + zeros, whole - zeros);
+    if (part)
+        buf_add(b, s.ptr + at, 1 + part);
+    buf_add(b, s.ptr + at + point + part, exponent);
     return true;
-}
-
-static int digit_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return 16;
 }
 
 /* 0x1F and 0o17. False if s is neither; `fits` is false beyond 64 bits. */
@@ -131,9 +106,9 @@ static bool prefixed(wend_str s, uint64_t *out, bool *fits)
     *out = 0;
     *fits = true;
     for (size_t i = 2; i < s.len; i++) {
-        int digit = digit_value(s.ptr[i]);
+        int digit = hex_value(s.ptr[i]);
 
-        if (digit >= base)
+        if (digit < 0 || digit >= base)
             return false;
         *fits =
             *fits && *out <= (UINT64_MAX - (unsigned)digit) / (unsigned)base;
@@ -142,16 +117,11 @@ static bool prefixed(wend_str s, uint64_t *out, bool *fits)
     return true;
 }
 
-static wend_str u64_str(struct arena *a, uint64_t n)
+static wend_status put_string(struct reader *r, struct json *j, wend_str s)
 {
-    char digits[20];
-    size_t i = sizeof digits;
-
-    do {
-        digits[--i] = (char)('0' + n % 10);
-        n /= 10;
-    } while (n);
-    return arena_str(a, (wend_str){digits + i, sizeof digits - i});
+    j->kind = JSON_STRING;
+    j->text = arena_str(r->arena, s);
+    return j->text.ptr ? WEND_OK : fail_nomem(r->err);
 }
 
 /* A plain scalar by the core schema; what is nothing else is a string. */
@@ -171,8 +141,9 @@ static wend_status resolve(struct reader *r, struct json *j, wend_str s,
         ".inf", "-.inf", "+.inf", ".Inf", "-.Inf", "+.Inf",
         ".INF", "-.INF", "+.INF", ".nan", ".NaN",  ".NAN",
     };
+    struct buf number = {.mem = r->arena->mem};
     uint64_t n;
-    bool fits;
+    bool fits = true;
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (str_is(s, words[i].text)) {
@@ -181,15 +152,14 @@ static wend_status resolve(struct reader *r, struct json *j, wend_str s,
         }
     if (str_index(s, unsayable, sizeof unsayable / sizeof *unsayable) >= 0)
         return refuse(r, at, "infinity and not-a-number have no JSON value");
+    if (prefixed(s, &n, &fits))
+        buf_fmt(&number, "%" PRIu64, n);
+    else if (!put_decimal(&number, s))
+        return put_string(r, j, s);
     j->kind = JSON_NUMBER;
-    if (prefixed(s, &n, &fits)) {
-        if (!fits)
-            return refuse(r, at, "number has more than 64 bits");
-        j->text = u64_str(r->arena, n);
-    } else if (!decimal_text(r->arena, s, &j->text)) {
-        j->kind = JSON_STRING;
-        j->text = arena_str(r->arena, s);
-    }
+    j->text = buf_keep(&number, r->arena);
+    if (!fits)
+        return refuse(r, at, "number has more than 64 bits");
     return j->text.ptr ? WEND_OK : fail_nomem(r->err);
 }
 
@@ -255,7 +225,7 @@ static wend_status on_key(struct reader *r, const yaml_event_t *e, wend_str s)
                ? fail_nomem(r->err)
                : fail_at(r->err, WEND_E_PARSE, from_one(e->start_mark.line),
                          from_one(e->start_mark.column), "duplicate key '%.*s'",
-                         (int)utf8_cut(r->key, QUOTED_MAX), r->key.ptr);
+                         UTF8_ARGS(r->key, QUOTED_MAX));
 }
 
 static wend_status on_scalar(struct reader *r, const yaml_event_t *e)
@@ -272,10 +242,9 @@ static wend_status on_scalar(struct reader *r, const yaml_event_t *e)
     j = add(r, JSON_STRING, e->start_mark);
     if (!j)
         return WEND_E_NOMEM;
-    if (e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
-        return resolve(r, j, s, e->start_mark);
-    j->text = arena_str(r->arena, s);
-    return j->text.ptr ? WEND_OK : fail_nomem(r->err);
+    return e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE
+               ? resolve(r, j, s, e->start_mark)
+               : put_string(r, j, s);
 }
 
 static wend_status on_open(struct reader *r, const yaml_event_t *e,
@@ -304,17 +273,12 @@ static wend_status on_open(struct reader *r, const yaml_event_t *e,
     return WEND_OK;
 }
 
-static wend_status on_document(struct reader *r, const yaml_event_t *e)
-{
-    if (r->root)
-        return refuse(r, e->start_mark, "more than one document");
-    return WEND_OK;
-}
-
 static wend_status on_event(struct reader *r, const yaml_event_t *e)
 {
     switch (e->type) {
-    case YAML_DOCUMENT_START_EVENT: return on_document(r, e);
+    case YAML_DOCUMENT_START_EVENT:
+        return r->root ? refuse(r, e->start_mark, "more than one document")
+                       : WEND_OK;
     case YAML_ALIAS_EVENT:
         return refuse(r, e->start_mark, "aliases (*) are not supported");
     case YAML_SCALAR_EVENT: return on_scalar(r, e);
@@ -389,46 +353,35 @@ static wend_status read_events(struct reader *r, wend_str text)
 
 static bool begins_like_json(wend_str s)
 {
-    size_t i = 0;
-
-    while (i < s.len && strchr(" \t\r\n", s.ptr[i]) && s.ptr[i])
-        i++;
-    return i < s.len && (s.ptr[i] == '{' || s.ptr[i] == '[');
+    s = str_trim(s, is_space);
+    return str_starts(s, "{") || str_starts(s, "[");
 }
 
-bool yaml_read(wend_str text, struct arena *a, struct yaml *out,
-               wend_error *err)
+struct json *yaml_parse(wend_str text, struct arena *a, wend_str *json,
+                        wend_error *err)
 {
     struct reader r = {.arena = a, .err = err};
+    wend_str kept = STR_NONE;
     size_t valid;
 
-    *out = (struct yaml){NULL, STR_NONE};
-    if (!text.ptr)
-        text = STR("");
+    if (json)
+        *json = kept;
+    text = str_or(text, "");
     if (str_starts(text, "\xEF\xBB\xBF"))
-        text = (wend_str){text.ptr + 3, text.len - 3};
+        text = str_skip(text, 3);
     valid = utf8_valid_len(text);
     if (valid != text.len) {
         refuse(&r, mark_of(text, valid), "invalid UTF-8");
-        return false;
+        return NULL;
     }
-    if (begins_like_json(text)) {
-        out->json = arena_str(a, text); /* the tree points into it */
-        if (out->json.ptr)
-            out->root = json_parse(out->json, a, err);
-        else
-            fail_nomem(err);
-    } else if (!read_events(&r, text)) {
-        out->root = r.root;
-    }
-    return out->root != NULL;
-}
-
-struct json *yaml_parse(wend_str text, struct arena *a, wend_error *err)
-{
-    struct yaml y;
-
-    return yaml_read(text, a, &y, err) ? y.root : NULL;
+    if (!begins_like_json(text))
+        return read_events(&r, text) ? NULL : r.root;
+    kept = arena_str(a, text); /* the tree points into it */
+    if (!kept.ptr)
+        fail_nomem(err);
+    if (json)
+        *json = kept;
+    return kept.ptr ? json_parse(kept, a, err) : NULL;
 }
 
 /* Columns of JSON are bytes, as its parser counts them. */
@@ -449,13 +402,13 @@ static void json_key_at(wend_str text, const struct json *member,
     *column = (uint32_t)(at - start - begin); /* of the quote before it */
 }
 
-void yaml_key(const struct yaml *y, const struct json *member, uint32_t *line,
+void yaml_key(wend_str json, const struct json *member, uint32_t *line,
               uint32_t *column)
 {
     *line = member->line;
     *column = member->column;
-    if (y->json.ptr) {
-        json_key_at(y->json, member, line, column);
+    if (json.ptr) {
+        json_key_at(json, member, line, column);
     } else if (member->key.ptr) {
         const struct member *m = (const struct member *)member;
 

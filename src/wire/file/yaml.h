@@ -14,20 +14,13 @@
 
 #include "base/json.h"
 
-/* A tree, and what says where its keys stood. */
-struct yaml {
-    struct json *root;
-    wend_str json; /* the text, if it was JSON */
-};
-
-/* The tree is in the arena; it does not point into text. */
-bool yaml_read(wend_str text, struct arena *a, struct yaml *out,
-               wend_error *err);
-/* The tree alone; NULL on failure. */
-struct json *yaml_parse(wend_str text, struct arena *a, wend_error *err);
+/* The tree is in the arena; it does not point into text. NULL on failure.
+ * `json`, if not NULL, becomes the text if that was JSON, else absent. */
+struct json *yaml_parse(wend_str text, struct arena *a, wend_str *json,
+                        wend_error *err);
 /* Where the key of a member stood, from 1; of a key with escapes in JSON,
  * where its value did. */
-void yaml_key(const struct yaml *y, const struct json *member, uint32_t *line,
+void yaml_key(wend_str json, const struct json *member, uint32_t *line,
               uint32_t *column);
 
 #endif

@@ -25,11 +25,11 @@ double plan_speedup(const struct plan *p)
 /* ---- For programs -------------------------------------------------------- */
 
 static void put_ids(struct buf *b, const char *key, const struct plan *p,
-                    const uint32_t *list, size_t count)
+                    uint32_t i, const uint32_t *at, const uint32_t *list)
 {
     json_open(b, key, '[');
-    for (size_t i = 0; i < count; i++)
-        json_add_str(b, NULL, p->actions[list[i]]->id);
+    for (uint32_t k = at[i]; k < at[i + 1]; k++)
+        json_add_str(b, NULL, p->actions[list[k]]->id);
     json_close(b, ']');
 }
 
@@ -60,11 +60,9 @@ static void put_action(struct buf *b, const struct plan *p, uint32_t i,
         json_add_i64(b, "line", a->target_line);
         json_add_i64(b, "column", a->target_column);
     }
-    put_ids(b, "depends_on", p, g->deps + g->deps_at[i],
-            g->deps_at[i + 1] - g->deps_at[i]);
+    put_ids(b, "depends_on", p, i, g->deps_at, g->deps);
     if (g->values_at[i] < g->values_at[i + 1])
-        put_ids(b, "values_from", p, g->values + g->values_at[i],
-                g->values_at[i + 1] - g->values_at[i]);
+        put_ids(b, "values_from", p, i, g->values_at, g->values);
     json_add_i64(b, "wave", g->wave[i]);
     if (a->estimate_ms >= 0)
         json_add_i64(b, "estimate_ms", a->estimate_ms);

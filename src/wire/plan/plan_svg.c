@@ -54,9 +54,12 @@ static struct svg_place place_of(const struct plan *p, const uint32_t *row,
 
 /* Along its own row up to the column before, so that few boxes are in its
  * way; those that are hide it. */
-static void put_edge(struct buf *b, struct svg_place from, struct svg_place to,
+static void put_edge(struct buf *b, const struct plan *p, const uint32_t *row,
+                     uint32_t from_action, uint32_t to_action,
                      const char *class)
 {
+    struct svg_place from = place_of(p, row, from_action);
+    struct svg_place to = place_of(p, row, to_action);
     long y = from.y + BOX_HEIGHT / 2, end = to.y + BOX_HEIGHT / 2;
     long tip = to.x - 1, turn = to.x - (COLUMN - BOX_WIDTH);
     long bend = (tip - ARROW - turn) / 2;
@@ -111,15 +114,13 @@ static void put_edges(struct buf *b, const struct plan *p, const uint32_t *row,
     for (uint32_t i = 0; i < p->count; i++) {
         for (uint32_t k = g->deps_at[i]; k < g->deps_at[i + 1]; k++)
             if ((g->critical[i] && g->critical[g->deps[k]]) == critical)
-                put_edge(b, place_of(p, row, g->deps[k]), place_of(p, row, i),
-                         critical ? "c" : "e");
-        for (uint32_t k = g->values_at[i]; !critical && k < g->values_at[i + 1];
-             k++)
-            put_edge(b, place_of(p, row, g->values[k]), place_of(p, row, i),
-                     "v");
-        if (g->fallback[i] != PLAN_NONE && !critical)
-            put_edge(b, place_of(p, row, i), place_of(p, row, g->fallback[i]),
-                     "o");
+                put_edge(b, p, row, g->deps[k], i, critical ? "c" : "e");
+        if (critical)
+            continue;
+        for (uint32_t k = g->values_at[i]; k < g->values_at[i + 1]; k++)
+            put_edge(b, p, row, g->values[k], i, "v");
+        if (g->fallback[i] != PLAN_NONE)
+            put_edge(b, p, row, i, g->fallback[i], "o");
     }
 }
 
@@ -216,36 +217,36 @@ static const char style_of_page[] =
     "td:last-child{white-space:normal}"
     ".k td:nth-child(2){font-weight:600;color:var(--hot)}";
 
-static void put_page_past(struct buf *b, const struct plan *p,
-                          const struct plan_learned *l)
+static void put_times(struct buf *b, const char *before, int64_t sequential_ms,
+                      int64_t critical_ms)
 {
-    int64_t sequential_ms, critical_ms;
-
-    b->failed |=
-        !plan_learned_totals(p, l, b->mem, &sequential_ms, &critical_ms);
-    buf_cstr(b, "<br>Learned from past runs: one after the other ");
+    buf_cstr(b, before);
     plan_put_time(b, sequential_ms);
     buf_cstr(b, ", critical path ");
     plan_put_time(b, critical_ms);
-    buf_cstr(b, ".\n");
 }
 
 void plan_put_html(struct buf *b, const struct plan *p,
                    const struct plan_learned *l)
 {
+    int64_t sequential_ms, critical_ms;
+
     page_open(b);
     xml_put(b, p->name);
     page_style(b, style_of_page);
     buf_cstr(b, "\n<h1>");
     xml_put(b, p->name);
-    buf_fmt(b, "</h1>\n<p>%u actions in %u waves. One after the other ",
-            p->count, p->graph.waves);
-    plan_put_time(b, p->graph.sequential_ms);
-    buf_cstr(b, ", critical path ");
-    plan_put_time(b, p->graph.critical_ms);
+    buf_fmt(b, "</h1>\n<p>%u actions in %u waves. ", p->count, p->graph.waves);
+    put_times(b, "One after the other ", p->graph.sequential_ms,
+              p->graph.critical_ms);
     buf_fmt(b, " (%.1fx).\n", plan_speedup(p));
-    if (l)
-        put_page_past(b, p, l);
+    if (l) {
+        b->failed |=
+            !plan_learned_totals(p, l, b->mem, &sequential_ms, &critical_ms);
+        put_times(b, "<br>Learned from past runs: one after the other ",
+                  sequential_ms, critical_ms);
+        buf_cstr(b, ".\n");
+    }
     buf_cstr(b, "<div>");
     plan_put_svg(b, p);
     buf_fmt(b,

@@ -121,17 +121,12 @@ static int next_number(const struct tags *t)
 static bool read_action(struct tags *t, wend_str text, struct buf *out,
                         wend_error *err)
 {
-    struct tags_action a = {
-        .json = text,
-        .attrs = t->attrs,
-        .args_len = t->args_len,
-        .scratch = &t->scratch,
-    };
-    bool ok = tags_action(&a, out, err) == WEND_OK;
+    unsigned differs;
+    bool ok = tags_action(t, text, out, &differs, err) == WEND_OK;
 
     t->failed |= t->scratch.failed || out->failed;
     for (int i = 0; ok && i < TAGS_ATTRS; i++)
-        if (a.differs & 1u << i)
+        if (differs & 1u << i)
             warn(t, "action %d: its %s is that of the tag, not of its JSON",
                  next_number(t), tags_attr_names[i]);
     arena_reset(&t->scratch);
@@ -273,13 +268,20 @@ static void take_attr(struct tags *t, const struct word *w, wend_str name,
         warn(t, "%s> has an attribute that is not known: it is ignored",
              w->tag);
     else if (utf8_valid_len(value) != value.len)
-        warn(t, "%s> has a %s that is no UTF-8: it is ignored", w->tag,
+        warn(t, "%s> has a %s that is not UTF-8: it is ignored", w->tag,
              tags_attr_names[i]);
     else if (t->attrs[i].ptr)
         warn(t, "%s> has %s twice: the first counts", w->tag,
              tags_attr_names[i]);
     else
         t->attrs[i] = value;
+}
+
+static const char *skip_spaces(const char *p, const char *end)
+{
+    while (p < end && is_space(*p))
+        p++;
+    return p;
 }
 
 /* One attribute of a head, which ends before `>`. */
@@ -292,15 +294,12 @@ static const char *read_attr(struct tags *t, const struct word *w,
     while (p < end && *p != '=' && !is_space(*p))
         p++;
     name.len = (size_t)(p - name.ptr);
-    while (p < end && is_space(*p))
-        p++;
+    p = skip_spaces(p, end);
     if (p == end || *p != '=') {
         take_attr(t, w, name, STR(""));
         return p;
     }
-    p++;
-    while (p < end && is_space(*p))
-        p++;
+    p = skip_spaces(p + 1, end);
     quote = p < end && (*p == '"' || *p == '\'') ? *p++ : 0;
     value = (wend_str){p, 0};
     while (p < end && (quote ? *p != quote : !is_space(*p)))
@@ -327,14 +326,10 @@ static void read_attrs(struct tags *t, const struct word *w)
     t->failed |= t->head.failed;
     if (t->failed)
         return;
-    p = t->head.ptr + strlen(w->tag);
     end = t->head.ptr + t->head.len - (is_empty(t) ? 2 : 1);
-    while (p < end) {
-        if (is_space(*p))
-            p++;
-        else
-            p = read_attr(t, w, p, end);
-    }
+    p = skip_spaces(t->head.ptr + strlen(w->tag), end);
+    while (p < end)
+        p = skip_spaces(read_attr(t, w, p, end), end);
 }
 
 static void read_final(struct tags *t)
@@ -394,7 +389,7 @@ static void say_with_spaces(struct tags *t, wend_str text)
     say(t, text);
 }
 
-/* What was held is no tag. */
+/* What was held back is text. */
 static void not_a_tag(struct tags *t)
 {
     say_with_spaces(t, buf_view(&t->tag));
@@ -438,7 +433,7 @@ static bool tag_goes_on(struct tags *t, char c)
     return true;
 }
 
-/* Adds c to what may be a tag; false: it is no tag, and c is not added. */
+/* Adds c to what may be a tag; false: it is text, and c is not added. */
 static bool on_tag_byte(struct tags *t, char c)
 {
     if (c == '<' || t->tag.len == TAG_BYTES_MAX)
@@ -514,18 +509,14 @@ static void read_all(struct tags *t, wend_str piece)
 {
     while (!t->failed) {
         if (t->again_at < t->again.len) {
-            wend_str in = {t->again.ptr + t->again_at,
-                           t->again.len - t->again_at};
+            wend_str in = str_skip(buf_view(&t->again), t->again_at);
 
             /* One by one: it may be replaced on the way. */
             in.len = is_in_action(t) ? 1 : in.len;
             t->again_at += in.len;
             t->again_at -= in.len - take(t, in);
         } else if (piece.len) {
-            size_t taken = take(t, piece);
-
-            piece.ptr += taken;
-            piece.len -= taken;
+            piece = str_skip(piece, take(t, piece));
         } else {
             break;
         }

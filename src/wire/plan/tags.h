@@ -65,7 +65,7 @@ struct tags {
     struct buf tag; /* what may be a tag: from its `<` on */
     int tag_known;  /* which one it is; -1: its name is not complete */
     char tag_quote; /* inside a value in these; 0: in none */
-    char tag_last;  /* its newest sign that is no space */
+    char tag_last;  /* its newest sign besides spaces */
     struct buf spaces;
     bool spaces_told; /* too many to hold back: told as text */
     struct buf said;  /* to be told, of this kind: */

@@ -30,55 +30,48 @@ static int depth_of(const struct json *j)
     return below + 1;
 }
 
-static bool is_given(const struct tags_action *a, wend_str key)
+static bool is_given(const struct tags *t, wend_str key)
 {
     int i = str_index(key, tags_attr_names, TAGS_ATTRS);
 
-    return i >= 0 && a->attrs[i].ptr;
+    return i >= 0 && t->attrs[i].ptr;
 }
 
 /* The attributes first, then what else the object has. */
-static void put_action(struct tags_action *a, const struct json *j,
-                       struct buf *out)
+static void put_action(const struct tags *t, const struct json *j,
+                       struct buf *out, unsigned *differs)
 {
-    wend_str id = a->attrs[TAGS_ID];
-
+    *differs = 0;
     buf_char(out, '{');
     for (int i = 0; i < TAGS_ATTRS; i++) {
         const struct json *own = json_get(j, tags_attr_names[i]);
 
-        if (!a->attrs[i].ptr)
-            continue;
-        json_add_str(out, tags_attr_names[i], a->attrs[i]);
-        if (own && !str_eq(json_str(own), a->attrs[i]))
-            a->differs |= 1u << i;
+        json_add_str(out, tags_attr_names[i], t->attrs[i]);
+        if (t->attrs[i].ptr && own && !str_eq(json_str(own), t->attrs[i]))
+            *differs |= 1u << i;
     }
     if (!json_get(j, "name"))
-        json_add_str(out, "name", id);
-    for (const struct json *m = j->first; m; m = m->next) {
-        if (is_given(a, m->key))
-            continue;
-        json_key(out, NULL);
-        json_put_str(out, m->key);
-        buf_char(out, ':');
-        json_put(out, m);
-    }
+        json_add_str(out, "name", t->attrs[TAGS_ID]);
+    for (const struct json *m = j->first; m; m = m->next)
+        if (!is_given(t, m->key))
+            json_add_pair(out, m->key, m);
     buf_char(out, '}');
 }
 
-wend_status tags_action(struct tags_action *a, struct buf *out, wend_error *err)
+wend_status tags_action(struct tags *t, wend_str json, struct buf *out,
+                        unsigned *differs, wend_error *err)
 {
     const size_t around = strlen("{\"actions\":[,]}");
-    struct json *j = json_parse(a->json, a->scratch, err);
+    struct json *j = json_parse(json, &t->scratch, err);
 
     if (!j)
-        return a->scratch->failed ? WEND_E_NOMEM : WEND_E_PARSE;
+        return t->scratch.failed ? WEND_E_NOMEM : WEND_E_PARSE;
     if (j->kind != JSON_OBJECT)
         return fail(err, WEND_E_INVAL, "it is not a JSON object");
-    put_action(a, j, out);
+    put_action(t, j, out, differs);
     if (depth_of(j) + 2 > JSON_DEPTH_MAX)
         return fail(err, WEND_E_LIMIT, "its JSON is nested too deep");
-    if (a->args_len + out->len + around > ARGS_BYTES_MAX)
+    if (t->args_len + out->len + around > ARGS_BYTES_MAX)
         return fail(err, WEND_E_LIMIT, "with it the plan is over %d bytes",
                     ARGS_BYTES_MAX);
     return WEND_OK;

@@ -8,18 +8,12 @@
 
 extern const char *const tags_attr_names[TAGS_ATTRS];
 
-struct tags_action {
-    wend_str json;         /* as written */
-    const wend_str *attrs; /* TAGS_ATTRS of them, some absent */
-    size_t args_len;       /* of the actions before it */
-    struct arena *scratch;
-    unsigned differs; /* out: attributes that the JSON has otherwise, by bit */
-};
-
-/* Appends the action as one JSON object. WEND_E_LIMIT: it may be JSON, but is
- * too much of it. Out of memory sticks in scratch and out. */
-wend_status tags_action(struct tags_action *a, struct buf *out,
-                        wend_error *err);
+/* Appends the action that `json` and the attributes of its tag are, as one JSON
+ * object. *differs: attributes that the JSON has otherwise, by bit.
+ * WEND_E_LIMIT: it may be JSON, but is too much of it. Out of memory sticks in
+ * t->scratch and out. */
+wend_status tags_action(struct tags *t, wend_str json, struct buf *out,
+                        unsigned *differs, wend_error *err);
 
 /* The first closing tag of an action, whatever the quotes say. */
 bool tags_find_close(wend_str body, size_t *at, size_t *end);

@@ -190,7 +190,7 @@ static void answer_approvals(struct sim *s, struct known *k)
     for (uint32_t i = 0; i < k->handle->turn.calls_count; i++)
         answer_approval(s, k, i);
     for (uint32_t i = 0; p->started && i < p->plan->count; i++) {
-        if (!plan_action_waits(p, i))
+        if (!action_needs_approval(plan_action_state(p, i)))
             continue;
         s->head.counters->approvals++;
         check_told(s, k, "approve",

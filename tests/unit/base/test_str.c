@@ -161,6 +161,47 @@ static void test_nearest(void)
                    rows[i].wanted, "nearest: %s", rows[i].why);
 }
 
+static void test_hint(void)
+{
+    static const struct {
+        const char *why, *near, *wanted;
+    } rows[] = {
+        {"a name", "patch", "; did you mean 'patch'?"},
+        {"nothing is near", NULL, ""},
+    };
+    char room[STR_HINT_BYTES], name[2 * STR_HINT_BYTES + 1];
+
+    for (size_t i = 0; i < tap_count(rows); i++)
+        tap_is_str(str_of(str_hint(room, str_of(rows[i].near))), rows[i].wanted,
+                   "hint: %s", rows[i].why);
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    str_hint(room, str_of(name));
+    tap_ok(strlen(room) == sizeof room - 1 && str_ends(str_of(room), "x'?"),
+           "hint: a name that does not fit is cut, the rest is whole");
+}
+
+static void test_has(void)
+{
+    static const struct {
+        const char *why, *text, *part;
+        bool wanted;
+    } rows[] = {
+        {"at the beginning", "abc", "ab", true},
+        {"at the end", "abc", "bc", true},
+        {"not in it", "abc", "ac", false},
+        {"longer than the text", "ab", "abc", false},
+        {"every text has nothing", "abc", "", true},
+        {"so has an absent one", NULL, NULL, true},
+        {"an absent one has nothing else", NULL, "a", false},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++)
+        tap_ok(str_has(str_of(rows[i].text), str_of(rows[i].part)) ==
+                   rows[i].wanted,
+               "has: %s", rows[i].why);
+}
+
 static void test_order(void)
 {
     static const struct {
@@ -365,6 +406,8 @@ int main(void)
     test_ascii();
     test_near();
     test_nearest();
+    test_hint();
+    test_has();
     test_order();
     test_numbers();
     test_glob();

@@ -112,6 +112,26 @@ static void test_take_and_cut(void)
     }
 }
 
+static void test_count(void)
+{
+    static const struct {
+        const char *text;
+        int64_t wanted;
+    } counted[] = {
+        {"", 0},
+        {"abc", 3},
+        {"\xC3\xA4"
+         "b",
+         2},
+        {"\xF0\x9F\x98\x80", 1},
+    };
+
+    for (size_t i = 0; i < tap_count(counted); i++)
+        tap_is_i64((int64_t)utf8_count(str_of(counted[i].text)),
+                   counted[i].wanted, "count: '%s'", counted[i].text);
+    tap_is_i64((int64_t)utf8_count(STR_NONE), 0, "count: absent");
+}
+
 static void test_whole(void)
 {
     static const struct {
@@ -255,6 +275,7 @@ int main(void)
     test_rows();
     test_all();
     test_take_and_cut();
+    test_count();
     test_whole();
     test_hides();
     test_fail();

@@ -229,15 +229,15 @@ static const struct {
     {"${x[99999999999999999999]}", 5, "a number must stand"},
     {"${x y}", 4, "only .key and [number]"},
     {"${}", 1, "a name must follow"},
-    {"12x", 1, "no number"},
-    {"012", 1, "no number"},
-    {"1.", 2, "this begins no value"},
-    {"@", 1, "this begins no value"},
-    {"1 ? 2", 3, "this begins no value"},
+    {"12x", 1, "invalid number"},
+    {"012", 1, "invalid number"},
+    {"1.", 2, "neither a value"},
+    {"@", 1, "neither a value"},
+    {"1 ? 2", 3, "neither a value"},
     {"and 1", 1, "unknown word"},
     {"1 and", 6, "a value is missing at the end"},
     {"1 + not 2", 5, "unknown word"},
-    {"\xc3\xa4", 1, "this begins no value"},
+    {"\xc3\xa4", 1, "neither a value"},
 };
 
 static void test_refusals(void)
@@ -283,7 +283,7 @@ static const struct {
     {"len(1)", 1, "len() takes"},
     {"lower(1)", 1, "lower() takes"},
     {"-'a'", 1, "'-' takes a number, not a text"},
-    {"1e308 * 10", 7, "no number"},
+    {"1e308 * 10", 7, "not a number"},
     {"$huge + 1", 7, "too large"},
 };
 

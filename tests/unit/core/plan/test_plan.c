@@ -195,7 +195,7 @@ static const struct {
     {HEAD "actoins: []\n", 3, 1, "did you mean 'actions'?"},
     {HEAD "max_parallel: 0\n" A1 "}\n", 3, 15, "from 1 to 64"},
     {HEAD "max_parallel: 65\n" A1 "}\n", 3, 15, "from 1 to 64"},
-    {HEAD "max_parallel: some\n" A1 "}\n", 3, 15, "or auto"},
+    {HEAD "max_parallel: some\n" A1 "}\n", 3, 15, "auto or a whole"},
     {HEAD "fail_fast: 1\n" A1 "}\n", 3, 12, "true or false"},
     {HEAD "on_failure: stap\n" A1 "}\n", 3, 13, "did you mean 'stop'?"},
     {HEAD "missing_ref: eror\n" A1 "}\n", 3, 14, "did you mean 'error'?"},

@@ -64,7 +64,7 @@ static void check_count(uint32_t count, uint64_t seed)
         if (n < CHANGES / 10)
             old[n % OLD].v.count = 0; /* its tree is the one that changes */
         if (n < CHANGES / 10)
-            pvec_init(&now.v, i, now.elements[i], marks);
+            pvec_set(&now.v, i, now.elements[i], marks, NULL);
         else
             pvec_set(&now.v, i, now.elements[i], marks, &a);
         same &= is_same(&now);

@@ -216,9 +216,11 @@ static void test_lists(void)
          "[1]", NULL},
         {"contains", "{'contains':{'const':1}}", "[0,1]", NULL},
         {"contains none", "{'contains':{'const':1}}", "[0]",
-         "the value must have at least 1 items that fit contains, has 0"},
+         "the value must have at least 1 items that fit contains "
+         "(minContains), has 0"},
         {"minContains", "{'contains':{'const':1},'minContains':2}", "[1,0]",
-         "the value must have at least 2 items that fit contains, has 1"},
+         "the value must have at least 2 items that fit contains "
+         "(minContains), has 1"},
         {"minContains 0", "{'contains':false,'minContains':0}", "[]", NULL},
         {"maxContains", "{'contains':{'const':1},'maxContains':1}", "[1,1]",
          "the value must have at most 1 items that fit contains "

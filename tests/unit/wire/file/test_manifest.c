@@ -86,7 +86,7 @@ static void test_agent(void)
     tap_is_i64(m->limits.parallel, 4, "limits.parallel");
     tap_is_words(&m->rules, "write_file(notes/*)|!write_file|?word_count",
                  "policy as rules");
-    tap_ok(m->network_off && !m->network.given, "network");
+    tap_ok(m->network_off && !m->network.list, "network");
     tap_ok(!agent_manifest_unserved(m, 0), "all of it is served");
     arena_free(&a);
 }
@@ -139,7 +139,7 @@ static void test_tool_least(void)
         tap_ok(t->call_class == WEND_CLASS_UNSAFE &&
                    t->category == WEND_CATEGORY_GENERAL && !t->schema.ptr &&
                    !t->timeout_ms && !t->sandbox_off && !t->output_json &&
-                   !t->secrets.given && !t->labels.given,
+                   !t->secrets.list && !t->labels.list,
                "  it is unsafe, in the sandbox, and gets no secrets");
         tap_is_words(&t->command, "make|", "  an argument may be empty");
     }

@@ -120,7 +120,7 @@ static void test_values(void)
         struct arena a = {.mem = &m};
         struct buf b = {.mem = &m};
         wend_error err = {0};
-        struct json *j = yaml_parse(str_of(values[i].text), &a, &err);
+        struct json *j = yaml_parse(str_of(values[i].text), &a, NULL, &err);
 
         if (j)
             json_put(&b, j);
@@ -138,7 +138,7 @@ static void test_refusals(void)
     for (size_t i = 0; i < tap_count(refusals); i++) {
         struct arena a = {.mem = &m};
         wend_error err = {0};
-        struct json *j = yaml_parse(str_of(refusals[i].text), &a, &err);
+        struct json *j = yaml_parse(str_of(refusals[i].text), &a, NULL, &err);
 
         tap_ok(!j && err.status == WEND_E_PARSE, "refused: %s",
                refusals[i].why);
@@ -154,7 +154,7 @@ static void test_places(void)
     struct mem m = {0};
     struct arena a = {.mem = &m};
     char text[] = "a: 1\nb:\n  - x\n  - {c: true}\n";
-    struct json *j = yaml_parse(str_of(text), &a, NULL), *b, *c;
+    struct json *j = yaml_parse(str_of(text), &a, NULL, NULL), *b, *c;
 
     b = json_get(j, "b");
     c = b ? json_get(b->first->next, "c") : NULL;
@@ -182,7 +182,7 @@ static void test_depth(void)
         for (int i = 0; i < depth; i++)
             buf_cstr(&b, "- ");
         buf_cstr(&b, "x\n");
-        j = yaml_parse(buf_view(&b), &a, &err);
+        j = yaml_parse(buf_view(&b), &a, NULL, &err);
         tap_ok(!j == (depth > JSON_DEPTH_MAX), "%d levels", depth);
         if (!j) {
             tap_is_i64(err.status, WEND_E_LIMIT, "  is a limit");
@@ -207,11 +207,11 @@ static void test_many_keys(void)
 
     for (int i = 0; i < KEYS; i++)
         buf_fmt(&b, "key%d: %d\n", i * 7919 % KEYS, i);
-    j = yaml_parse(buf_view(&b), &a, &err);
+    j = yaml_parse(buf_view(&b), &a, NULL, &err);
     tap_ok(j && j->count == KEYS, "%d keys that differ", KEYS);
     arena_reset(&a);
     buf_cstr(&b, "key77: again\n");
-    j = yaml_parse(buf_view(&b), &a, &err);
+    j = yaml_parse(buf_view(&b), &a, NULL, &err);
     tap_ok(!j && err.line == KEYS + 1, "the last one a duplicate");
     buf_free(&b);
     arena_free(&a);
@@ -229,7 +229,7 @@ static void test_no_memory(void)
         struct mem m = fault_mem(&f);
         struct arena a = {.mem = &m, .chunk_min = 16};
         wend_error err = {0};
-        struct json *j = yaml_parse(str_of(text), &a, &err);
+        struct json *j = yaml_parse(str_of(text), &a, NULL, &err);
 
         bad += !j != f.hit || (!j && err.status != WEND_E_NOMEM);
         arena_free(&a);
