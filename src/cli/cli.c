@@ -9,10 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/id.h"
 #include "base/json.h"
 #include "cli/trust.h"
+#include "cli/config.h"
 #include "cli/term.h"
 
 const char *const on_off_words[] = {"on", "off", NULL};
@@ -271,31 +274,20 @@ int print_safe(const struct cli *cli, const struct buf *text,
 
 /* ---- The store ----------------------------------------------------------- */
 
-static bool has_runs(struct cli *cli)
-{
-    const wend_list_options o = {.size = sizeof o, .limit = 1};
-    const wend_run_info *info;
-    wend_runs *list = NULL;
-    bool any = wend_store_list(cli->store, &o, &list, NULL) != WEND_OK ||
-               wend_runs_next(list, &info) == WEND_OK;
-
-    wend_runs_free(list);
-    return any;
-}
-
 /* A store that this command created or upgraded is the user's. So is a store
  * without runs: its creator may have been killed before this point. */
 static void keep_in_mind(struct cli *cli)
 {
     struct buf path = {.mem = &cli_mem};
     wend_store_origin o = {.size = sizeof o};
+    const wend_list_options one = {.size = sizeof one, .limit = 1};
     wend_error *err = &cli->err;
     bool known = false;
 
     if (wend_store_origin_of(cli->store, &o, err) == WEND_OK && o.id[0])
         stores_have(o.id, &cli->arena, &known, err);
     if (o.id[0] && !known && store_file(cli, &path) &&
-        (o.made || o.adopted || !has_runs(cli)) &&
+        (o.made || o.adopted || !runs_count(cli, &one)) &&
         stores_add(o.id, path.ptr, STORES_MADE, &cli->arena, err) != WEND_OK &&
         !cli->set.quiet)
         complain(0, "%s; to resume runs of this store later, use --trust-store",
@@ -315,8 +307,7 @@ int open_store(struct cli *cli)
 
 bool store_file(const struct cli *cli, struct buf *path)
 {
-    const char *url = cli->set.store, *data = getenv("XDG_DATA_HOME");
-    const char *home = getenv("HOME");
+    const char *url = cli->set.store;
 
     if (url && str_starts(str_of(url), "sqlite:"))
         url += strlen("sqlite:");
@@ -324,10 +315,8 @@ bool store_file(const struct cli *cli, struct buf *path)
         return false;
     if (url && *url)
         buf_cstr(path, url);
-    else if (data && data[0] == '/')
-        buf_fmt(path, "%s/wend/wend.db", data);
-    else if (home)
-        buf_fmt(path, "%s/.local/share/wend/wend.db", home);
+    else if (data_folder(path))
+        buf_cstr(path, "/wend.db");
     return path->len > 0;
 }
 
@@ -340,6 +329,123 @@ int open_runtime(struct cli *cli)
     return code ? code : report(cli, wend_runtime_new(&o, &cli->rt, &cli->err));
 }
 
+/* ---- Runs and events ----------------------------------------------------- */
+
+enum { PAGE = 100 };
+
+static const char *const status_words[] = {
+    "running", "waiting",  "paused", "interrupted", "ok",
+    "limit",   "canceled", "failed", NULL,
+};
+enum { STATUS_WORDS = sizeof status_words / sizeof *status_words - 1 };
+
+int64_t wall_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+int run_filter(const struct cli *cli, int64_t now_us, wend_list_options *out)
+{
+    const struct settings *set = &cli->set;
+    wend_str status = str_of(set->status);
+    char hint[HINT_BYTES];
+
+    *out = (wend_list_options){.size = sizeof *out,
+                               .status = set->status,
+                               .user = set->user,
+                               .session = set->session,
+                               .agent = set->agent};
+    if (set->since_ms)
+        out->since_us = now_us - set->since_ms * 1000;
+    if (!status.ptr || str_index(status, status_words, STATUS_WORDS) >= 0)
+        return EXIT_DONE;
+    return usage_error(
+        cli, "--status: unknown status '%s'%s", set->status,
+        did_you_mean(hint, set->status, status_words, STATUS_WORDS));
+}
+
+int each_run(struct cli *cli, const wend_list_options *filter, int64_t left,
+             each_run_fn fn, void *ctx)
+{
+    wend_list_options o = *filter;
+    char after[RUN_ID_LEN + 1];
+    bool more = true;
+    int code = EXIT_DONE;
+
+    while (more && left && code == EXIT_DONE) {
+        const wend_run_info *info;
+        wend_runs *page = NULL;
+        int64_t got = 0;
+
+        o.limit = left > 0 && left < PAGE ? (uint32_t)left : PAGE;
+        code = report(cli, wend_store_list(cli->store, &o, &page, &cli->err));
+        while (code == EXIT_DONE && wend_runs_next(page, &info) == WEND_OK) {
+            code = fn(ctx, info);
+            str_copy(after, sizeof after, info->run);
+            got++;
+        }
+        wend_runs_free(page);
+        o.after = after;
+        more = got == o.limit;
+        left -= left > 0 ? got : 0;
+    }
+    return code;
+}
+
+int each_event(struct cli *cli, const char *id, const wend_replay_options *o,
+               each_event_fn fn, void *ctx)
+{
+    const wend_event *ev;
+    wend_run *log = NULL;
+    wend_status s = wend_store_replay(cli->rt, id, o, &log, &cli->err);
+
+    if (s != WEND_OK)
+        return report(cli, s);
+    while ((s = wend_run_next(log, &ev)) == WEND_OK)
+        fn(ctx, ev);
+    if (s != WEND_END)
+        cli->err = *wend_run_error(log);
+    wend_run_free(log);
+    return s == WEND_END ? EXIT_DONE : report(cli, s);
+}
+
+enum run_state run_state(struct cli *cli, const char *id, char parent[40])
+{
+    wend_list_options o = {.size = sizeof o, .run = id, .limit = 1};
+    const wend_run_info *info;
+    wend_runs *list = NULL;
+    enum run_state state = RUN_GONE;
+
+    if (!id[0] || wend_store_list(cli->store, &o, &list, NULL) != WEND_OK)
+        return RUN_GONE;
+    if (wend_runs_next(list, &info) == WEND_OK) {
+        state = info->ended_us                        ? RUN_OVER
+                : str_is(info->status, "interrupted") ? RUN_INTERRUPTED
+                                                      : RUN_UNDER_WAY;
+        if (parent && info->child)
+            str_copy(parent, 40, info->parent);
+    }
+    wend_runs_free(list);
+    return state;
+}
+
+int64_t runs_count(struct cli *cli, const wend_list_options *o)
+{
+    const wend_run_info *info;
+    wend_runs *list = NULL;
+    int64_t count = 0;
+
+    if (wend_store_list(cli->store, o, &list, NULL) != WEND_OK)
+        return -1;
+    while (wend_runs_next(list, &info) == WEND_OK)
+        count++;
+    wend_runs_free(list);
+    return count;
+}
+
 /* ---- RUN ----------------------------------------------------------------- */
 
 enum { CANDIDATES_SHOWN = 5 };
@@ -348,7 +454,6 @@ static void keep_found(struct found *out, const wend_run_info *info)
 {
     str_copy(out->id, sizeof out->id, info->run);
     out->started_us = info->started_us;
-    out->ended_us = info->ended_us;
     out->imported = info->imported;
 }
 
@@ -368,35 +473,36 @@ static int not_one(const char *name, wend_runs *list, const struct found *first,
                     shown > CANDIDATES_SHOWN ? " ..." : "");
 }
 
+struct last_run {
+    struct found *out;
+    bool found, imported;
+};
+
+static int note_last(void *ctx, const wend_run_info *info)
+{
+    struct last_run *l = ctx;
+
+    keep_found(l->out, info);
+    l->imported |= info->imported;
+    l->found = !info->child && !info->imported;
+    return l->found ? EXIT_FAILED : EXIT_DONE; /* the first is enough */
+}
+
 /* The newest run that is neither a child nor imported: the author of a file
  * chooses the ids and times in it. */
 static int find_last(struct cli *cli, struct found *out)
 {
-    wend_list_options o = {.size = sizeof o, .limit = 64};
-    const wend_run_info *info;
-    size_t count = o.limit;
-    bool found = false, any = false;
+    const wend_list_options all = {.size = sizeof all};
+    struct last_run l = {.out = out};
+    int code = each_run(cli, &all, -1, note_last, &l);
 
-    while (!found && count == o.limit) {
-        wend_runs *list = NULL;
-        wend_status s = wend_store_list(cli->store, &o, &list, &cli->err);
-
-        if (s != WEND_OK)
-            return report(cli, s);
-        for (count = 0; !found && wend_runs_next(list, &info) == WEND_OK;
-             count++) {
-            keep_found(out, info);
-            any |= info->imported;
-            found = !info->child && !info->imported;
-        }
-        wend_runs_free(list);
-        o.after = out->id;
-    }
-    if (!found && any)
-        return complain(EXIT_USAGE,
-                        "'last' never means an imported run, and all runs were "
-                        "imported; 'wend runs' lists them");
-    return found ? EXIT_DONE : complain(EXIT_USAGE, "there are no runs yet");
+    if (l.found || code)
+        return l.found ? EXIT_DONE : code;
+    return complain(EXIT_USAGE,
+                    l.imported
+                        ? "'last' never means an imported run, and all runs "
+                          "were imported; 'wend runs' lists them"
+                        : "there are no runs yet");
 }
 
 int find_run(struct cli *cli, const char *name, struct found *out)

@@ -227,9 +227,7 @@ static wend_status read_tree(struct config_reader *r, wend_str text)
         return WEND_OK;
     tree = yaml_parse(text, r->arena, &r->json, &why);
     if (!tree)
-        return fail_at(r->err, WEND_E_PARSE, why.line, why.column,
-                       "%s:%u:%u: %.400s", r->path, why.line, why.column,
-                       why.message);
+        return fail_in(r->err, r->path, &why);
     if (tree->kind != JSON_OBJECT)
         return fail(r->err, WEND_E_PARSE,
                     "%s: must hold keys and values, like 'model: NAME'",

@@ -145,11 +145,6 @@ static const struct opt *opt_lettered(const struct opt *opts, char letter)
     return NULL;
 }
 
-static bool takes_value(const struct opt *o)
-{
-    return o->value != NULL;
-}
-
 static bool unknown_option(const struct opt *opts, wend_str name,
                            struct buf *why)
 {
@@ -193,7 +188,6 @@ static bool set_or_say(struct opt_parser *p, const struct opt *o, bool is_long,
         put_label(p->why, o, is_long);
         buf_fmt(p->why, ": %s", buf_view(&inner).ptr);
     }
-    buf_free(&inner);
     return ok;
 }
 
@@ -220,7 +214,7 @@ static bool long_option(struct opt_parser *p, const char *text)
 
     if (!o)
         return unknown_option(p->opts, name, p->why);
-    if (takes_value(o))
+    if (o->value)
         return with_value(p, o, true, equals ? equals + 1 : NULL);
     if (equals && o->kind != OPT_LATER) {
         buf_fmt(p->why, "--%s takes no value", o->name);
@@ -238,7 +232,7 @@ static bool letters(struct opt_parser *p, const char *text)
             buf_fmt(p->why, "unknown option -%c", *text);
             return false;
         }
-        if (takes_value(o))
+        if (o->value)
             return with_value(p, o, false, text[1] ? text + 1 : NULL);
         if (!set_or_say(p, o, false, NULL))
             return false;

@@ -8,6 +8,7 @@
 #include "cli/stream.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/agent/agent.h"
 #include "cli/approval.h"
-#include "cli/each_run.h"
 
 enum { FD_RUNTIME, FD_SIGNALS, FD_RESULTS, FD_TALK, FD_TTY, FDS };
 enum {
@@ -55,16 +56,22 @@ int stream_open(struct stream *st)
     return view_open(&st->view, set, view_look(set)) ? EXIT_DONE : EXIT_USAGE;
 }
 
+int stream_new(struct stream *st)
+{
+    int code = open_runtime(st->cli);
+
+    if (!code)
+        code = agent_make(st->cli);
+    st->live = true;
+    st->asks = st->cli->asks;
+    return code ? code : stream_open(st);
+}
+
 /* An unfinished run stays resumable. */
 void stream_close(struct stream *st)
 {
     wend_run_free(st->run);
     view_free(&st->view);
-}
-
-static void past_event(void *ctx, const wend_event *ev)
-{
-    view_past(ctx, ev);
 }
 
 int stream_past(struct stream *st, const char *id, int64_t to)
@@ -73,8 +80,55 @@ int stream_past(struct stream *st, const char *id, int64_t to)
                              .seq_to = to,
                              .filter.types = view_past_types(&st->view)};
 
-    return o.filter.types ? each_event(st->cli, id, &o, past_event, &st->view)
+    return o.filter.types ? each_event(st->cli, id, &o, view_past, &st->view)
                           : EXIT_DONE;
+}
+
+/* ---- Signals as bytes in a pipe -------------------------------------------
+ */
+
+/* A signal handler can reach only globals. */
+static int ends[2] = {-1, -1};
+static volatile sig_atomic_t interrupts;
+
+static void on_signal(int number)
+{
+    int saved = errno;
+    unsigned char byte = (unsigned char)number;
+
+    if (number == SIGINT && interrupts++)
+        _exit(EXIT_CANCELED);
+    if (write(ends[1], &byte, 1) < 0)
+        errno = 0; /* full: it holds enough signals */
+    errno = saved;
+}
+
+int signals_open(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction act, old;
+
+    if (ends[0] >= 0)
+        return ends[0]; /* of an earlier run of this process */
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
+        return complain(-1, "cannot create a pipe: %s", strerror(errno));
+    memset(&act, 0, sizeof act);
+    act.sa_handler = on_signal;
+    act.sa_flags = SA_RESTART;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        /* nohup is respected; a shell's & is not, since an interrupt that is
+         * sent to the pid of a run should cancel it. */
+        if (numbers[i] != SIGHUP ||
+            (!sigaction(SIGHUP, NULL, &old) && old.sa_handler != SIG_IGN))
+            sigaction(numbers[i], &act, NULL);
+    return ends[0];
+}
+
+int signals_next(void)
+{
+    unsigned char byte;
+
+    return read(ends[0], &byte, 1) == 1 ? byte : 0;
 }
 
 /* ---- Ends ---------------------------------------------------------------- */

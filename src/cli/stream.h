@@ -18,6 +18,8 @@ struct stream {
  * after which there is nothing to close. */
 int stream_open(struct stream *st);
 void stream_close(struct stream *st); /* the run and the view */
+/* The same for a new run: also opens the runtime and makes the agent. */
+int stream_new(struct stream *st);
 
 /* Shows the events of a run up to `to` (0 = all) before it continues.
  * Returns 0 or an exit code. */
@@ -28,7 +30,7 @@ int stream_go(struct stream *st);
 int stream_run(struct stream *st, wend_status s);
 int exit_of_outcome(wend_outcome outcome);
 
-/* Signals as bytes in a pipe (signals.c). From now on SIGINT, SIGTERM and
+/* Signals as bytes in a pipe. From now on SIGINT, SIGTERM and
  * SIGHUP are bytes of the fd. A second SIGINT exits at once. Returns -1 after a
  * message. */
 int signals_open(void);

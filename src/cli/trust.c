@@ -1,11 +1,12 @@
 /*
- * trust.c - remembers which manifests were accepted, with their content.
+ * trust.c - remembers which manifests and stores the user accepted.
  *
- * The file is replaced atomically, under a lock on its directory: a reader
- * sees the old or the new one.
+ * The file of manifests is replaced atomically, under a lock on its directory:
+ * a reader sees the old or the new one.
  */
 #include "cli/trust.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@ enum {
     LOCK_TRIES = 100, /* two seconds in all */
     LOCK_WAIT_MS = 20,
     NAME_COLUMNS = 200, /* of a file name in a list of changes */
+    STORE_ID_LEN = 32,
 };
 
 /* ---- Where it is --------------------------------------------------------- */
@@ -98,26 +100,17 @@ wend_status trust_each(struct arena *a,
     return s;
 }
 
-struct trust_wanted {
-    const char *path, *sum;
-    bool found;
-};
-
-static void look(void *ctx, wend_str sum, wend_str path)
-{
-    struct trust_wanted *w = ctx;
-
-    if (str_is(path, w->path))
-        w->found = str_is(sum, w->sum);
-}
-
 wend_status trust_has(const char *path, const char *sum, struct arena *a,
                       bool *yes, wend_error *err)
 {
-    struct trust_wanted w = {path, sum, false};
-    wend_status s = trust_each(a, look, &w, err);
+    struct trust_line line;
+    wend_str text;
+    wend_status s = read_lines(a, &text, err);
 
-    *yes = !s && w.found;
+    *yes = false;
+    while (!s && next_line(&text, &line))
+        if (!line.part && str_is(line.path, path))
+            *yes = str_is(line.sum, sum);
     return s;
 }
 
@@ -292,4 +285,140 @@ wend_status trust_remove(const char *path, struct arena *a, wend_error *err)
                 "%s was not accepted; 'wend trust "
                 "--list' shows what was",
                 path);
+}
+
+/* ---- Stores -------------------------------------------------------------- */
+
+static wend_status stores_path(struct buf *out, wend_error *err)
+{
+    if (!data_folder(out))
+        return fail(err, WEND_E_NOTFOUND,
+                    "HOME is not set, so your stores cannot be remembered");
+    buf_cstr(out, "/stores");
+    return data_file_check(out->ptr, err);
+}
+
+/* The id comes from an untrusted file and becomes a file name. */
+static bool is_id(const char *id)
+{
+    return strlen(id) == STORE_ID_LEN &&
+           strspn(id, "0123456789abcdef") == STORE_ID_LEN;
+}
+
+wend_status stores_have(const char *id, struct arena *a, bool *yes,
+                        wend_error *err)
+{
+    struct buf path = {.mem = a->mem};
+    wend_status s = stores_path(&path, err);
+
+    buf_fmt(&path, "/%s", id);
+    *yes = s == WEND_OK && is_id(id) && access(path.ptr, F_OK) == 0;
+    return s;
+}
+
+static const char *const hows[] = {
+    [STORES_MADE] = "made ",
+    [STORES_ACCEPTED] = "accepted ",
+};
+
+static bool write_file(const char *name, wend_str text)
+{
+    int fd =
+        open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    bool ok = fd >= 0 && write(fd, text.ptr, text.len) == (ssize_t)text.len;
+
+    return fd >= 0 && close(fd) == 0 && ok;
+}
+
+wend_status stores_add(const char *id, const char *path, enum stores_how how,
+                       struct arena *a, wend_error *err)
+{
+    const char *real = trust_real(path, a);
+    struct buf name = {.mem = a->mem}, text = {.mem = a->mem};
+    wend_status s = stores_path(&name, err);
+
+    if (s == WEND_OK && !is_id(id))
+        s = fail(err, WEND_E_INVAL, "store %s: damaged id", path);
+    if (s == WEND_OK)
+        s = data_folder_make(&name, err);
+    if (s != WEND_OK)
+        return s;
+    buf_fmt(&name, "/%s", id);
+    buf_fmt(&text, "%s%s", hows[how], real ? real : path);
+    return write_file(name.ptr, buf_view(&text))
+               ? WEND_OK
+               : fail(err, WEND_E_IO,
+                      "cannot remember that store %s is yours: %s", path,
+                      strerror(errno));
+}
+
+static bool give(int folder, const char *id, stores_fn fn, void *ctx)
+{
+    char text[4200];
+    int fd = openat(folder, id, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text) : 0;
+    wend_str all = {text, n > 0 ? (size_t)n : 0};
+    size_t skip = 0;
+    int how = STORES_ACCEPTED;
+
+    if (fd >= 0)
+        close(fd);
+    while (how > STORES_MADE && !str_starts(all, hows[how]))
+        how--;
+    if (str_starts(all, hows[how]))
+        skip = strlen(hows[how]);
+    return fn(ctx, id, (enum stores_how)how,
+              (wend_str){all.ptr + skip, all.len - skip});
+}
+
+wend_status stores_each(struct arena *a, stores_fn fn, void *ctx,
+                        wend_error *err)
+{
+    struct buf path = {.mem = a->mem};
+    wend_status s = stores_path(&path, err);
+    DIR *folder = s == WEND_OK ? opendir(path.ptr) : NULL;
+    const struct dirent *e;
+    bool more = true;
+
+    while (folder && more && (e = readdir(folder)))
+        if (is_id(e->d_name))
+            more = give(dirfd(folder), e->d_name, fn, ctx);
+    if (folder)
+        closedir(folder);
+    return s;
+}
+
+struct store_wanted {
+    const char *path;
+    char id[STORE_ID_LEN + 1];
+};
+
+static bool is_wanted(void *ctx, const char *id, enum stores_how how,
+                      wend_str path)
+{
+    struct store_wanted *w = ctx;
+
+    (void)how;
+    if (!str_is(path, w->path))
+        return true;
+    snprintf(w->id, sizeof w->id, "%s", id);
+    return false;
+}
+
+wend_status stores_remove(const char *path, struct arena *a, wend_error *err)
+{
+    struct buf name = {.mem = a->mem};
+    struct store_wanted w = {.path = path};
+    wend_status s = stores_path(&name, err);
+
+    if (s == WEND_OK)
+        s = stores_each(a, is_wanted, &w, err);
+    if (s == WEND_OK && !w.id[0])
+        s = fail(err, WEND_E_NOTFOUND,
+                 "%s was not accepted; 'wend trust --list' shows what was",
+                 path);
+    buf_fmt(&name, "/%s", w.id);
+    if (s == WEND_OK && unlink(name.ptr))
+        s = fail(err, WEND_E_IO, "%s: %s", name.ptr, strerror(errno));
+    return s;
 }

@@ -32,7 +32,7 @@ wend_status trust_each(struct arena *a,
                        void (*fn)(void *ctx, wend_str sum, wend_str path),
                        void *ctx, wend_error *err);
 
-/* ---- Stores (stores.c) --------------------------------------------------- */
+/* ---- Stores -------------------------------------------------------------- */
 
 /* Which stores are the user's, by the id in each file: the directory `stores`
  * in the user's data directory has a file for each, its name is the id, its

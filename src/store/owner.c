@@ -48,21 +48,14 @@ static enum others others_have(const struct owner *o, int64_t start,
                                             : OTHERS_YES;
 }
 
-static bool id_make(int64_t *id)
+static bool id_lock(struct owner *o)
 {
     uint64_t chance;
 
-    if (getrandom(&chance, sizeof chance, 0) != sizeof chance)
-        return false;
-    *id = (int64_t)(chance % (uint64_t)(id_max - 1)) + 1;
-    return true;
-}
-
-static bool id_lock(struct owner *o)
-{
     for (int i = 0; i < ID_TRIES; i++) {
-        if (!id_make(&o->id))
+        if (getrandom(&chance, sizeof chance, 0) != sizeof chance)
             return false;
+        o->id = (int64_t)(chance % (uint64_t)(id_max - 1)) + 1;
         if (!set(o, F_OFD_SETLK, F_WRLCK, o->id))
             return true;
         if (errno != EAGAIN && errno != EACCES)

@@ -10,7 +10,7 @@
 
 #include "cli/cli.h"
 
-/* ---- Files (agent_find.c, agent_use.c, agent_show.c) --------------------- */
+/* ---- Files (agent_use.c, agent_show.c) ----------------------------------- */
 
 #define AGENT_FILE_DEFAULT "wend.yaml"
 #define AGENT_BUILTIN "agent" /* the name of the agent that is not a file */
@@ -18,8 +18,6 @@
 /* Paths of the files in the user's folder, sorted; it may be absent. Like all
  * functions here that return a status: cli->err says what is wrong. */
 wend_status agents_list(struct cli *cli, const char ***paths, size_t *count);
-/* What -a NAME means: a path, or NULL for the built-in agent. */
-int agent_find(struct cli *cli, const char *name, const char **path);
 
 /* Opens a file that stays open as long as the command. */
 wend_status manifest_open(struct cli *cli, const char *path,
@@ -44,7 +42,7 @@ bool says_yes(wend_str question);
 /* What a manifest would do, for the person who is to accept it. */
 void agent_show(struct buf *out, const wend_manifest *m);
 
-/* ---- Tools and servers (agent_tools.c, servers.c) ------------------------ */
+/* ---- Tools and servers (agent_tools.c) ----------------------------------- */
 
 int tools_load(struct cli *cli); /* the files of --tools */
 /* A rule of --approve; one with a misspelled name would protect nothing. */
@@ -53,11 +51,8 @@ int tools_check_rule(struct cli *cli, const char *rule,
 /* Tools, programs and servers of the settings for an agent that is made. */
 int tools_fill(struct cli *cli, wend_load_options *o);
 
-/* The servers of --mcp. */
-int servers_given(struct cli *cli, const wend_mcp_options *const **list,
-                  size_t *count);
-/* Adds them to an agent that only lists their tools: one that cannot be used
- * is an error. */
+/* Adds the servers of --mcp to an agent that only lists their tools: one that
+ * cannot be used is an error. */
 int servers_look(struct cli *cli, wend_agent *agent);
 /* Print a note of the library, the first unless -q; ctx is the command. */
 void server_say(void *ctx, const char *text);

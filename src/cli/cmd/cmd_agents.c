@@ -135,30 +135,22 @@ static void put_file(struct buf *b, struct cli *cli, const char *path,
     put(b, cli, &r);
 }
 
-static void put_here(struct buf *b, struct cli *cli)
-{
-    const wend_manifest *m = NULL;
-    bool trusted;
-    wend_status s = agent_here(cli, &m, &trusted);
-
-    if (s != WEND_E_NOTFOUND)
-        put_file(b, cli, AGENT_FILE_DEFAULT, m, trusted, s);
-}
-
 static int run(struct cli *cli)
 {
     struct buf b = {.mem = &cli_mem};
     const struct row own = {
         .name = AGENT_BUILTIN, .model = cli->set.model, .trusted = true};
+    const wend_manifest *m = NULL;
     const char **paths;
     size_t count;
-    wend_status s;
+    bool trusted;
+    wend_status s = agent_here(cli, &m, &trusted);
 
     put(&b, cli, &own);
-    put_here(&b, cli);
+    if (s != WEND_E_NOTFOUND)
+        put_file(&b, cli, AGENT_FILE_DEFAULT, m, trusted, s);
     s = agents_list(cli, &paths, &count);
     for (size_t i = 0; !s && i < count; i++) {
-        const wend_manifest *m = NULL;
         wend_status loaded = agent_open(cli, paths[i], true, &m);
 
         put_file(&b, cli, paths[i], m, true, loaded);

@@ -62,8 +62,6 @@ struct finding {
     const char *fix; /* NULL = nothing to do */
 };
 
-typedef void (*check_fn)(struct finding *f);
-
 static void found(struct finding *f, enum mark mark, const char *fix)
 {
     f->mark = mark;
@@ -158,14 +156,13 @@ static void check_mode(struct finding *f)
 
     if (!store_file(f->cli, &path) || stat(path.ptr, &st)) {
         buf_cstr(&f->what, "no file to check");
-    } else if (st.st_mode & 077) {
-        buf_fmt(&f->what, "%s: other users can read it (mode %o)", path.ptr,
-                st.st_mode & 0777);
-        found(f, MARK_FAIL, "chmod 600 the file");
-    } else {
-        buf_fmt(&f->what, "%s: only the owner can read it (mode %o)", path.ptr,
-                st.st_mode & 0777);
+        return;
     }
+    buf_fmt(&f->what, "%s: %s can read it (mode %o)", path.ptr,
+            st.st_mode & 077 ? "other users" : "only the owner",
+            st.st_mode & 0777);
+    if (st.st_mode & 077)
+        found(f, MARK_FAIL, "chmod 600 the file");
 }
 
 static void check_openat2(struct finding *f)
@@ -313,14 +310,14 @@ static void check_bounds(struct finding *f)
 
 static void check_workspace(struct finding *f)
 {
-    if (!workspace_is_home()) {
-        buf_cstr(&f->what, "the working directory is not your home directory");
-        return;
-    }
-    buf_cstr(&f->what, "the working directory is your home directory");
-    found(f, MARK_NOTE,
-          "despite the sandbox, programs can read keys and change startup "
-          "files in it; work in a project directory");
+    bool home = workspace_is_home();
+
+    buf_fmt(&f->what, "the working directory is %syour home directory",
+            home ? "" : "not ");
+    if (home)
+        found(f, MARK_NOTE,
+              "despite the sandbox, programs can read keys and change startup "
+              "files in it; work in a project directory");
 }
 
 static void check_clock(struct finding *f)
@@ -352,7 +349,7 @@ static void check_terminal(struct finding *f)
 
 static const struct {
     const char *name;
-    check_fn fn;
+    void (*fn)(struct finding *f);
 } checks[] = {
     {"version", check_version},     {"config", check_config},
     {"store", check_store},         {"file mode", check_mode},

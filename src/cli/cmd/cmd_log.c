@@ -4,7 +4,6 @@
 
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
-#include "cli/each_run.h"
 #include "cli/stream.h"
 
 static const struct opt opts[] = {

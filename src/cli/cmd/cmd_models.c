@@ -110,12 +110,6 @@ static void put_usd(struct buf *b, bool known, int64_t nano)
     buf_fmt(b, " %8s", text.ptr);
 }
 
-static void put_head(struct buf *b)
-{
-    buf_fmt(b, "%-28s %9s %9s %8s %8s %8s  %s\n", "MODEL", "WINDOW", "OUTPUT",
-            "$IN", "$CACHED", "$OUT", "KEY");
-}
-
 static void put_line(struct buf *b, const struct model *m)
 {
     struct buf name = {.mem = b->mem};
@@ -169,7 +163,8 @@ static void put_all(struct cli *cli, struct buf *b, const struct models *all,
     const struct codec *p;
 
     if (!json && all && all->count)
-        put_head(b);
+        buf_fmt(b, "%-28s %9s %9s %8s %8s %8s  %s\n", "MODEL", "WINDOW",
+                "OUTPUT", "$IN", "$CACHED", "$OUT", "KEY");
     for (size_t i = 0; all && i < all->count; i++)
         (json ? put_json : put_line)(b, &all->list[i]);
     if (!json && all && all->count)

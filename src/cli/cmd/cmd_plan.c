@@ -145,16 +145,10 @@ static int plan_show(struct cli *cli)
 
 static int plan_run(struct cli *cli)
 {
-    struct stream st = {.cli = cli, .live = true};
+    struct stream st = {.cli = cli};
     wend_status s;
-    int code = open_runtime(cli);
+    int code = stream_new(&st);
 
-    if (!code)
-        code = agent_make(cli);
-    if (code)
-        return code;
-    st.asks = cli->asks;
-    code = stream_open(&st);
     if (code)
         return code;
     s = wend_run_start_plan(cli->made, cli->plan->plan, NULL, NULL, &st.run,

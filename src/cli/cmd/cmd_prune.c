@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
-#include "cli/each_run.h"
 
 static const struct opt opts[] = {
     ROW_TIME(older_ms, "older-than",

@@ -17,7 +17,6 @@
 
 #include "cli/agent/agent.h"
 #include "cli/cmd/cmd.h"
-#include "cli/each_run.h"
 #include "cli/rows.h"
 #include "cli/stream.h"
 
@@ -227,17 +226,13 @@ static bool is_meant(struct cli *cli, const struct resume_id *list,
 static void let_die(struct cli *cli)
 {
     static const char *const alive[] = {"running", "waiting", "paused"};
-    const wend_run_info *info;
     bool any = false;
 
     for (size_t i = 0; i < sizeof alive / sizeof *alive && !any; i++) {
         wend_list_options o = {
             .size = sizeof o, .status = alive[i], .limit = 1};
-        wend_runs *list = NULL;
 
-        any = wend_store_list(cli->store, &o, &list, NULL) == WEND_OK &&
-              wend_runs_next(list, &info) == WEND_OK;
-        wend_runs_free(list);
+        any = runs_count(cli, &o) > 0;
     }
     for (int i = 0; any && i < DIE_MOMENTS; i++)
         wait_a_moment();

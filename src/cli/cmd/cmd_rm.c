@@ -7,7 +7,6 @@
 
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
-#include "cli/each_run.h"
 #include "cli/term.h"
 
 static const struct opt opts[] = {
@@ -21,8 +20,8 @@ static const struct opt opts[] = {
 struct rm_row {
     struct rm_row *next; /* newer */
     char run[40], parent[40];
-    bool child, alive, goes;
-    struct rm_row *gone_next; /* of the runs to remove */
+    bool child, alive;
+    struct rm_row *gone_next; /* of the runs to remove: older */
 };
 
 struct rm_rows {
@@ -60,8 +59,7 @@ static int choose(struct rm_rows *r, const char *id)
     for (struct rm_row *row = r->oldest; row; row = row->next) {
         bool named = !strcmp(row->run, id);
 
-        row->goes = named || (row->parent[0] && goes(r, row->parent));
-        if (!row->goes)
+        if (!named && !(row->parent[0] && goes(r, row->parent)))
             continue;
         row->gone_next = r->gone;
         r->gone = row;
@@ -103,17 +101,11 @@ static int confirm(const struct rm_rows *r, const char *id)
 /* Newest first: a run must not be removed before its descendants. */
 static int remove_rows(struct rm_rows *r)
 {
-    struct rm_row *newest = NULL, *next;
     wend_status s = WEND_OK;
 
-    for (struct rm_row *row = r->oldest; row; row = next) {
-        next = row->next;
-        row->next = newest;
-        newest = row;
-    }
-    for (struct rm_row *row = newest; row && s == WEND_OK; row = row->next)
-        if (row->goes)
-            s = wend_store_remove(r->cli->store, row->run, &r->cli->err);
+    for (const struct rm_row *row = r->gone; row && s == WEND_OK;
+         row = row->gone_next)
+        s = wend_store_remove(r->cli->store, row->run, &r->cli->err);
     return report(r->cli, s);
 }
 

@@ -139,24 +139,17 @@ static int run(struct cli *cli)
     const wend_run_options o = {.size = sizeof o,
                                 .plan = cli->set.plan != NULL};
     struct buf prompt = {.mem = &cli_mem};
-    struct stream st = {.cli = cli, .live = true};
+    struct stream st = {.cli = cli};
     int code;
 
     if (!cli->set.model || !*cli->set.model)
         return first_run();
     code = read_prompt(cli, &prompt);
     if (!code)
-        code = open_runtime(cli);
-    if (!code)
-        code = agent_make(cli);
-    if (code)
-        return code;
-    st.asks = cli->asks;
-    code = stream_open(&st);
-    if (code)
-        return code;
-    return stream_run(&st, wend_run_start(cli->made, buf_view(&prompt), &o,
-                                          &st.run, &cli->err));
+        code = stream_new(&st);
+    return code ? code
+                : stream_run(&st, wend_run_start(cli->made, buf_view(&prompt),
+                                                 &o, &st.run, &cli->err));
 }
 
 const struct command command_run = {

@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
-#include "cli/each_run.h"
 #include "cli/term.h"
 
 enum {
@@ -132,30 +131,15 @@ static int put_row(void *ctx, const wend_run_info *r)
     return flush(l, FLUSH_BYTES);
 }
 
-static void put_head(struct lister *l)
-{
-    buf_fmt(&l->out, "%-*s  %-11s %5s %5s %8s  %-*s  %s\n", l->id_len, "RUN",
-            "STATUS", "AGE", "TURNS", "TOKENS", MODEL_COLUMNS, "MODEL",
-            "PROMPT");
-}
-
 /* ---- Short ids ----------------------------------------------------------- */
 
 static bool is_unique(struct cli *cli, wend_str run, int len)
 {
     char prefix[RUN_ID_LEN + 1];
     wend_list_options o = {.size = sizeof o, .run = prefix, .limit = 2};
-    const wend_run_info *info;
-    wend_runs *list;
-    bool unique;
 
     snprintf(prefix, sizeof prefix, "%.*s", len, run.ptr);
-    if (wend_store_list(cli->store, &o, &list, NULL) != WEND_OK)
-        return false;
-    wend_runs_next(list, &info);
-    unique = wend_runs_next(list, &info) == WEND_END;
-    wend_runs_free(list);
-    return unique;
+    return runs_count(cli, &o) == 1;
 }
 
 /* Ends of the groups of an id: a short id looks like the start of the full
@@ -185,7 +169,9 @@ static int print_table(struct lister *l, const wend_list_options *filter)
 
     if (code == EXIT_DONE && !l->rows)
         return complain(EXIT_DONE, "no runs");
-    put_head(l);
+    buf_fmt(&l->out, "%-*s  %-11s %5s %5s %8s  %-*s  %s\n", l->id_len, "RUN",
+            "STATUS", "AGE", "TURNS", "TOKENS", MODEL_COLUMNS, "MODEL",
+            "PROMPT");
     return code == EXIT_DONE ? each_run(l->cli, filter, l->left, put_row, l)
                              : code;
 }

@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
-#include "cli/each_run.h"
 #include "cli/term.h"
 #include "cli/view/bar.h"
 #include "cli/view/stats.h"
@@ -61,7 +60,7 @@ static int count_run(void *ctx, const wend_run_info *info)
 
 /* ---- As JSON ------------------------------------------------------------- */
 
-static void put_spread(struct buf *b, const char *name, struct times *t)
+static void put_spread(struct buf *b, const char *name, struct buf *t)
 {
     struct spread p;
     char key[16];
@@ -157,7 +156,7 @@ static void put_json(struct buf *b, struct stats *s)
 
 /* ---- In words ------------------------------------------------------------ */
 
-static void put_times(struct buf *b, struct times *t)
+static void put_times(struct buf *b, struct buf *t)
 {
     struct spread p;
     bool any = times_spread(t, &p);

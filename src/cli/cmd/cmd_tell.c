@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/cmd/cmd.h"
-#include "cli/each_run.h"
 #include "cli/rows.h"
 
 static const struct opt opts[] = {
@@ -54,14 +53,6 @@ static int tell(struct cli *cli, const char *id, wend_request r)
     return EXIT_DONE;
 }
 
-static int tell_simply(struct cli *cli, wend_request_kind kind)
-{
-    struct found found;
-    int code = find_arg(cli, open_store, &found);
-
-    return code ? code : tell(cli, found.id, (wend_request){.kind = kind});
-}
-
 static int close_run(struct cli *cli)
 {
     struct found found;
@@ -79,20 +70,20 @@ static int close_run(struct cli *cli)
     return report(cli, s);
 }
 
-static int run_cancel(struct cli *cli)
+/* A request without a text: its kind is the command. */
+static int run_simply(struct cli *cli)
 {
-    return cli->set.force ? close_run(cli)
-                          : tell_simply(cli, WEND_REQUEST_CANCEL);
-}
+    wend_request r = {
+        .kind = cli->command == &command_pause      ? WEND_REQUEST_PAUSE
+                : cli->command == &command_continue ? WEND_REQUEST_CONTINUE
+                                                    : WEND_REQUEST_CANCEL};
+    struct found found;
+    int code;
 
-static int run_pause(struct cli *cli)
-{
-    return tell_simply(cli, WEND_REQUEST_PAUSE);
-}
-
-static int run_continue(struct cli *cli)
-{
-    return tell_simply(cli, WEND_REQUEST_CONTINUE);
+    if (cli->set.force)
+        return close_run(cli);
+    code = find_arg(cli, open_store, &found);
+    return code ? code : tell(cli, found.id, r);
 }
 
 static int run_say(struct cli *cli)
@@ -211,7 +202,7 @@ const struct command command_cancel = {
         "resumed.\n",
     TAKES_A_RUN,
     .opts = cancel_opts,
-    .run = run_cancel,
+    .run = run_simply,
 };
 
 const struct command command_say = {
@@ -233,7 +224,7 @@ const struct command command_pause = {
     .more = "Active model calls and tool calls finish; nothing new starts.\n",
     TAKES_A_RUN,
     .opts = opts,
-    .run = run_pause,
+    .run = run_simply,
 };
 
 const struct command command_continue = {
@@ -242,7 +233,7 @@ const struct command command_continue = {
     .summary = "continue a paused run",
     TAKES_A_RUN,
     .opts = opts,
-    .run = run_continue,
+    .run = run_simply,
 };
 
 const struct command command_approve = {

@@ -10,7 +10,6 @@
 #include "cli/agent/agent.h"
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
-#include "cli/each_run.h"
 #include "cli/term.h"
 #include "cli/trust.h"
 

@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
-#include "cli/each_run.h"
 #include "cli/term.h"
 
 static const struct opt opts[] = {

@@ -5,7 +5,6 @@
 
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
-#include "cli/each_run.h"
 #include "cli/term.h"
 #include "cli/view/timeline.h"
 
@@ -30,15 +29,10 @@ static uint64_t kept_types(void)
     return bits;
 }
 
-static void add_event(void *ctx, const wend_event *ev)
-{
-    timeline_event(ctx, ev);
-}
-
 static int fold(struct cli *cli, const char *id, struct timeline *t)
 {
     wend_replay_options o = {.size = sizeof o, .filter.types = kept_types()};
-    int code = each_event(cli, id, &o, add_event, t);
+    int code = each_event(cli, id, &o, timeline_event, t);
 
     timeline_end(t);
     return code;

@@ -11,11 +11,11 @@ const int percentiles[PERCENTILES] = {50, 90, 99};
 
 /* ---- Times --------------------------------------------------------------- */
 
-static void add_time(struct stats *s, struct times *t, int64_t ms)
+static void add_time(struct stats *s, struct buf *times, int64_t ms)
 {
-    t->values.mem = s->arena.mem;
-    buf_add(&t->values, (const char *)&ms, sizeof ms);
-    s->failed |= t->values.failed;
+    times->mem = s->arena.mem;
+    buf_add(times, (const char *)&ms, sizeof ms);
+    s->failed |= times->failed;
 }
 
 static int by_size(const void *a, const void *b)
@@ -26,10 +26,10 @@ static int by_size(const void *a, const void *b)
 }
 
 /* Nearest-rank percentiles. */
-bool times_spread(struct times *t, struct spread *out)
+bool times_spread(struct buf *times, struct spread *out)
 {
-    int64_t *v = (int64_t *)(void *)t->values.ptr;
-    size_t count = t->values.len / sizeof *v;
+    int64_t *v = (int64_t *)(void *)times->ptr;
+    size_t count = times->len / sizeof *v;
 
     if (!count)
         return false;
@@ -289,8 +289,8 @@ void stats_init(struct stats *s, const struct mem *m)
 
 static void free_times(struct tally *t)
 {
-    buf_free(&t->first_token.values);
-    buf_free(&t->took.values);
+    buf_free(&t->first_token);
+    buf_free(&t->took);
 }
 
 void stats_free(struct stats *s)

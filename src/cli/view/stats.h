@@ -6,11 +6,6 @@
 
 #include "base/str.h"
 
-/* Durations in milliseconds. */
-struct times {
-    struct buf values; /* int64_t */
-};
-
 enum { PERCENTILES = 3 };
 extern const int percentiles[PERCENTILES]; /* 50, 90, 99 */
 
@@ -29,8 +24,8 @@ struct tally {
     int64_t count, retries, cached;
     int64_t outcomes[WEND_OUTCOME_SKIPPED + 1]; /* the rest are not over */
     struct usage used;                          /* as providers report it */
-    struct usage estimated; /* charged for interrupted calls */
-    struct times first_token, took;
+    struct usage estimated;       /* charged for interrupted calls */
+    struct buf first_token, took; /* durations in ms, int64_t each */
 };
 
 /* Why something failed. */
@@ -67,7 +62,7 @@ void stats_event(struct stats *s, const wend_event *ev);
 /* After the last event of a run; it may have no end. */
 void stats_run_over(struct stats *s);
 /* False if there are none. Sorts them. */
-bool times_spread(struct times *t, struct spread *out);
+bool times_spread(struct buf *times, struct spread *out);
 void stats_free(struct stats *s);
 
 #endif

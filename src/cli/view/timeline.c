@@ -332,8 +332,10 @@ static const timeline_fn handlers[WEND_EVENT_TYPES] = {
     [WEND_ERROR] = error,
 };
 
-void timeline_event(struct timeline *t, const wend_event *ev)
+void timeline_event(void *timeline, const wend_event *ev)
 {
+    struct timeline *t = timeline;
+
     if (handlers[ev->type])
         handlers[ev->type](t, ev);
     t->scale.ended_us = when(t, ev);

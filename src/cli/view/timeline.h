@@ -83,7 +83,8 @@ struct timeline {
 void timeline_init(struct timeline *t, const struct mem *m, size_t detail_max);
 /* Bytes of each detail that a page of this run should keep. */
 size_t timeline_detail_max(const struct timeline *t);
-void timeline_event(struct timeline *t, const wend_event *ev);
+void timeline_event(void *timeline,
+                    const wend_event *ev); /* an each_event_fn */
 /* After the last event: a span without an end lasts to the end. */
 void timeline_end(struct timeline *t);
 

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/each_run.h"
 #include "cli/term.h"
 
 enum { LINE_MAX_PIPED = 200 }; /* columns of a line that goes to a program */
@@ -236,8 +235,9 @@ uint64_t view_past_types(const struct view *v)
     return v->look == LOOK_ANSWER ? TYPE(RUN_START) | TYPE(MODEL_START) : 0;
 }
 
-void view_past(struct view *v, const wend_event *ev)
+void view_past(void *view, const wend_event *ev)
 {
+    struct view *v = view;
     struct buf unseen = {.mem = &v->mem};
 
     if (v->look == LOOK_ANSWER)

@@ -75,7 +75,7 @@ bool view_open(struct view *v, const struct settings *set, enum look look);
 void view_event(struct view *v, const wend_event *ev);
 /* An earlier event that is not shown, but may affect later ones.
  * view_past_types: the types to pass, a bit each; 0 = none. */
-void view_past(struct view *v, const wend_event *ev);
+void view_past(void *view, const wend_event *ev); /* an each_event_fn */
 uint64_t view_past_types(const struct view *v);
 /* Ends the last line; after the last event. */
 void view_end(struct view *v);

@@ -467,7 +467,7 @@ static void memory_free(wend_store *s)
             next = n->next;
             mem_free(&mem, n);
         }
-    memory_facts_free(m);
+    memory_facts_drop(m, -1);
     mem_free(&mem, m->runs.slots);
     mem_free(&mem, m->blobs.slots);
     pthread_mutex_destroy(&m->lock);

@@ -95,9 +95,8 @@ void memory_keep(wend_store *s, const struct store_fact *fact,
 wend_status memory_facts(wend_store *s, wend_str space, wend_str key,
                          int64_t now_us, store_fact_fn fn, void *ctx,
                          wend_error *err);
-/* With the lock held: those that have expired by then; all. */
+/* With the lock held: those that have expired by then; -1: all. */
 void memory_facts_drop(struct memory_store *m, int64_t now_us);
-void memory_facts_free(struct memory_store *m);
 
 /* memory_inbox.c */
 wend_status memory_post(wend_store *s, wend_str run, const char *what,

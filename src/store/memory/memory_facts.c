@@ -8,25 +8,14 @@ struct memory_fact {
     struct store_fact fact; /* its strings in the same block */
 };
 
-static struct memory_fact *fact_new(const struct mem *m,
-                                    const struct store_fact *f)
-{
-    struct store_fact copy = *f;
-    wend_str *const texts[] = {&copy.space, &copy.key, &copy.text, NULL};
-    struct memory_fact *n = store_block(m, sizeof *n, texts);
-
-    if (n)
-        n->fact = copy;
-    return n;
-}
-
 static wend_status set(struct memory_store *m, const struct store_fact *f)
 {
     const struct mem *mem = &m->base.mem;
-    struct memory_fact *n = f->text.ptr ? fact_new(mem, f) : NULL;
-    struct memory_fact **link = &m->facts, *old;
+    struct store_fact copy = *f;
+    wend_str *const texts[] = {&copy.space, &copy.key, &copy.text, NULL};
+    struct memory_fact **link = &m->facts, *old, *n = NULL;
 
-    if (f->text.ptr && !n)
+    if (f->text.ptr && !(n = store_block(mem, sizeof *n, texts)))
         return WEND_E_NOMEM;
     while ((old = *link) && !(str_eq(old->fact.space, f->space) &&
                               str_eq(old->fact.key, f->key)))
@@ -39,7 +28,7 @@ static wend_status set(struct memory_store *m, const struct store_fact *f)
         return WEND_OK;
     for (link = &m->facts; *link && (*link)->fact.time_us > f->time_us;)
         link = &(*link)->next; /* newest first */
-    n->next = *link;
+    *n = (struct memory_fact){.next = *link, .fact = copy};
     *link = n;
     return WEND_OK;
 }
@@ -85,19 +74,11 @@ void memory_facts_drop(struct memory_store *m, int64_t now_us)
     struct memory_fact **link = &m->facts, *n;
 
     while ((n = *link)) {
-        if (!has_expired(&n->fact, now_us)) {
+        if (now_us >= 0 && !has_expired(&n->fact, now_us)) {
             link = &n->next;
             continue;
         }
         *link = n->next;
-        mem_free(&m->base.mem, n);
-    }
-}
-
-void memory_facts_free(struct memory_store *m)
-{
-    for (struct memory_fact *n = m->facts, *next; n; n = next) {
-        next = n->next;
         mem_free(&m->base.mem, n);
     }
 }

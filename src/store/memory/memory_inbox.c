@@ -6,18 +6,6 @@
 #include <assert.h>
 #include "store/memory/memory.h"
 
-static struct memory_request *request_new(const struct mem *m, wend_str run,
-                                          wend_str what, wend_str body)
-{
-    struct store_request view = {.run = run, .what = what, .body = body};
-    wend_str *const texts[] = {&view.run, &view.what, &view.body, NULL};
-    struct memory_request *r = store_block(m, sizeof *r, texts);
-
-    if (r)
-        r->view = view;
-    return r;
-}
-
 static size_t count_of(const struct memory_store *m, wend_str run)
 {
     size_t count = 0;
@@ -47,12 +35,16 @@ wend_status memory_post(wend_store *s, wend_str run, const char *what,
                         wend_str body, int64_t *id, wend_error *err)
 {
     struct memory_store *m = (struct memory_store *)s;
-    struct memory_request *q = request_new(&s->mem, run, str_of(what), body);
+    struct store_request view = {
+        .run = run, .what = str_of(what), .body = body};
+    wend_str *const texts[] = {&view.run, &view.what, &view.body, NULL};
+    struct memory_request *q = store_block(&s->mem, sizeof *q, texts);
     wend_status status = WEND_E_NOTFOUND;
     struct memory_run *r;
 
     if (!q)
         return fail_nomem(err);
+    q->view = view;
     pthread_mutex_lock(&m->lock);
     r = memory_run_known(m, run, err);
     if (r)

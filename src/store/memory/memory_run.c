@@ -15,14 +15,14 @@ void memory_run_free(const struct mem *m, struct memory_run *r)
 {
     struct memory_rows *b, *next;
 
-    for (b = r ? r->blocks : NULL; b; b = next) {
+    if (!r)
+        return;
+    for (b = r->blocks; b; b = next) {
         next = b->next;
         mem_free(m, b);
     }
-    if (r) {
-        mem_free(m, r->rows);
-        mem_free(m, r->hashes);
-    }
+    mem_free(m, r->rows);
+    mem_free(m, r->hashes);
     mem_free(m, r);
 }
 

@@ -4,7 +4,7 @@
  * sqlite.c joins them; sqlite_db.c is a connection and its statements,
  * sqlite_schema.c says which tables there are, sqlite_open.c makes, checks and
  * upgrades a file, sqlite_write.c is the writer thread, sqlite_read.c answers
- * on the caller's thread, sqlite_still.c is about files that can only be read.
+ * on the caller's thread.
  */
 #ifndef STORE_SQLITE_H
 #define STORE_SQLITE_H
@@ -19,7 +19,7 @@
 /* The number of an event has 32 bits for its seq (sqlite_schema.c). */
 #define DB_SEQ_MAX INT64_C(0xffffffff)
 
-/* ---- A file that can only be read (sqlite_still.c) ----------------------- */
+/* ---- A file that can only be read ---------------------------------------- */
 
 /* How it was when it was opened. Only `on` if it is read as one that never
  * changes: then still_check follows each look at it. */
@@ -30,7 +30,6 @@ struct still {
 
 /* Whether it is there, and it or its folder cannot be written. */
 bool still_only(const char *path);
-wend_status still_begin(const char *path, struct still *out, wend_error *err);
 /* WEND_E_STORE: it has changed, and what was read of it may be wrong. */
 wend_status still_check(const struct still *was, const char *path,
                         wend_error *err);
@@ -286,8 +285,8 @@ wend_status db_blob(wend_store *store, wend_str hash, struct buf *out,
 wend_status db_state(wend_store *store, wend_str run, struct store_state *out,
                      wend_error *err);
 wend_status db_check(wend_store *store, wend_error *err);
-/* sqlite_note.c. A note counts for the store whose id the owner has. After a
- * commit: how far the runs of its batches are. */
+/* A note counts for the store whose id the owner has. After a commit: how far
+ * the runs of its batches are. */
 void db_note(struct sqlite_store *s, const struct store_batch *batches);
 int64_t db_noted(const struct owner *o, int64_t id, wend_str run);
 /* False, with errno: it is still there, and says that the run was lost. */
@@ -299,7 +298,6 @@ wend_status db_note_check(const struct owner *o, int64_t id, wend_str run,
  * event. */
 wend_status db_note_loss(struct sqlite_store *s, wend_error *err);
 wend_status db_accept_loss(wend_store *store, wend_str run, wend_error *err);
-wend_status db_check_notes(struct sqlite_store *s, wend_error *err);
 /* sqlite_prune.c */
 wend_status db_forget(wend_store *store, const char *ids, size_t count,
                       int64_t *gone, wend_error *err);
