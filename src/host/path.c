@@ -190,8 +190,7 @@ void path_unname(wend_error *err)
 
 /* ---- What was meant ------------------------------------------------------ */
 
-/* The nearest name in a directory; false: none, or it exists (a dangling link).
- */
+/* The nearest name in a directory; false: none, or it is a dangling link. */
 static bool near_entry(int root_fd, const char *dir, wend_str name,
                        char best[NAME_MAX + 1])
 {

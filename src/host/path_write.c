@@ -103,8 +103,7 @@ static void writing_end(struct writing *w)
 
 /* ---- Writing ------------------------------------------------------------- */
 
-/* Opens the directory `path`, and makes it, as `name` in `parent`, if missing.
- */
+/* Opens the directory `path`; if missing, makes it as `name` in `parent`. */
 static int enter(int root_fd, const char *path, int parent, const char *name)
 {
     int fd = path_beneath(root_fd, path, O_PATH | O_DIRECTORY, 0);

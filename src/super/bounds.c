@@ -82,8 +82,7 @@ static uint64_t written_by(uint32_t pid)
     return proc_field(text, "write_bytes:");
 }
 
-/* files: from shmem_of_files, which overlaps with shared pages: the larger of
- * both counts. */
+/* files (shmem_of_files) and shared pages overlap: the larger one counts. */
 static uint64_t memory_of_all(uint64_t files, bool exactly)
 {
     struct memory sum = {0};
@@ -105,8 +104,7 @@ static uint64_t files_of_all(const struct bounds *b, const struct job *j)
                : 0;
 }
 
-/* After tree_look. The kernel adds what a process wrote to its parent, in the
- * end to the supervisor. */
+/* After tree_look. The kernel adds what a dead process wrote to its parent. */
 static void sum_up(const struct bounds *b, const struct job *j, struct use *out)
 {
     const struct super_spec *s = j->spec;

@@ -237,8 +237,7 @@ static void on_sock(uv_poll_t *p, int status, int events)
     fetch_note_read(f, fd, f->body_bytes - before);
 }
 
-/* libcurl closes an unconnected socket unseen, and opens the next address only
- * when it is called again. */
+/* libcurl closes unconnected sockets unseen, and must be called again then. */
 static void sock_leave(struct sock *s, struct exchange *t)
 {
     if (s->ours && t && t->phase != PHASE_CONNECT) {
