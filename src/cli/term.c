@@ -161,7 +161,7 @@ bool term_asks(void)
     return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
 }
 
-/* A terminal has several names, such as /dev/tty0 and /dev/console. */
+/* A device may have several nodes; its number is the same. */
 bool term_same(int fd, int fd2)
 {
     struct stat a, b;

@@ -26,7 +26,7 @@ wend_status owner_open(const char *lock_path, struct owner *o, wend_error *err);
 /* Only to ask who is alive, where nothing can be written. */
 wend_status owner_look(const char *lock_path, struct owner *o, wend_error *err);
 void owner_close(struct owner *o);
-/* In doubt yes: a run taken from the living would be written twice. */
+/* True in doubt: a run taken from a living owner would be written twice. */
 bool owner_alive(const struct owner *o, int64_t id);
 bool owner_alone(const struct owner *o); /* no other handle is open */
 bool owner_lock(const struct owner *o);  /* waits for byte 0 */

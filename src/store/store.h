@@ -19,7 +19,7 @@ enum {
     PROMPT_LISTED_MAX = 4 << 10, /* a listing shows no more of a prompt */
     LIST_LIMIT_DEFAULT = 100,
     STORE_ID_BYTES = 33, /* hexadecimal digits and a zero */
-    STORE_SEQ_ANY = -1,  /* for claim: the caller needs not to have read it */
+    STORE_SEQ_ANY = -1,  /* for claim: the caller has not read the log */
     STORE_PATH_MAX = 4096,
 };
 
@@ -60,8 +60,8 @@ struct store_birth {
     bool imported;
 };
 
-/* A request that a batch deals with: it goes, or its sender learns that it
- * came too late. */
+/* A request that a batch deals with: it is deleted, or its sender learns that
+ * it came too late. */
 struct store_heard {
     int64_t id;
     bool late;
@@ -174,13 +174,12 @@ struct store_ops {
     /* Whether all that is kept is sound and belongs to a run: WEND_OK, or
      * WEND_E_CORRUPT and what is not. */
     wend_status (*check)(wend_store *s, wend_error *err);
-    /* Takes runs out of the store; their ids stand one after the other, each
-     * with a NUL behind it. Those that cannot go are left: they are not over,
-     * or are the parent of one that is there. */
+    /* Removes runs; `ids` holds their ids, each with a NUL behind it. A run
+     * that is not over, or is the parent of a stored run, is not removed. */
     wend_status (*forget)(wend_store *s, const char *ids, size_t count,
                           int64_t *gone, wend_error *err);
-    /* Drops facts whose time is over and blobs that no event refers to, and
-     * gives free room back. */
+    /* Drops expired facts and blobs that no event refers to, and returns free
+     * space. */
     wend_status (*tidy)(wend_store *s, int64_t now_us, int64_t *bytes,
                         wend_error *err);
     /* Keeps a request until a batch deals with it. `id` may be NULL.
@@ -236,7 +235,7 @@ wend_store *store_hold(wend_store *s);
 
 /* Appends and waits; b->done and b->ctx are overwritten. */
 wend_status store_append_wait(wend_store *s, struct store_batch *b);
-/* Takes one run out of the store; WEND_E_BUSY: it cannot go. */
+/* Removes one run; WEND_E_BUSY: it cannot be removed. */
 wend_status store_forget_run(wend_store *s, const char *id, wend_error *err);
 
 /* The summary of a listed run, as of one that no process holds. */

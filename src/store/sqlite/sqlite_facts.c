@@ -1,5 +1,5 @@
 /*
- * sqlite_facts.c - what is kept by name, besides runs: the table `memory`.
+ * sqlite_facts.c - named facts: the table `memory`.
  *
  * The table is made with the first fact: most stores have none, and an
  * empty table takes a page.

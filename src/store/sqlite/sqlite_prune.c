@@ -1,5 +1,5 @@
 /*
- * sqlite_prune.c - takes runs out of an SQLite store, and gives room back.
+ * sqlite_prune.c - removes runs from an SQLite store, and returns free space.
  *
  * All of it in small transactions, so that another writer waits for one of
  * them at most. A run is marked first: from then on it is hidden, and what a
@@ -18,7 +18,7 @@ enum {
     PORTION_US = 5000,     /* of work in the first transaction ... */
     PORTION_MIN_US = 1000, /* ... and in any */
     ROWS_AT_ONCE = 64,     /* then the clock is looked at */
-    ROOM_US = 15000000,    /* for giving room back */
+    ROOM_US = 15000000,    /* for returning free space */
 };
 
 /* Most runs have no parent: it is small, and made with the first prune. */

@@ -12,7 +12,7 @@
 #include "base/limits.h"
 #include "store/sqlite/sqlite.h"
 
-/* Takes the lock also when it fails. */
+/* Locks even if it fails. */
 wend_status db_read_begin(struct sqlite_store *s, wend_error *err)
 {
     wend_status status = WEND_OK;
@@ -97,7 +97,7 @@ struct log_part {
     char run[RUN_ID_LEN + 1]; /* "" if it has no such name */
 };
 
-/* Puts what event_cut took back. */
+/* Undoes event_cut. */
 static wend_str event_whole(const struct log_part *part, wend_str stored,
                             struct buf *out)
 {
@@ -414,7 +414,7 @@ static wend_status list(struct sqlite_store *s, const wend_list_options *o,
 
     if (status != WEND_OK)
         return status;
-    buf_fmt(&end, "%s\x7f", o->run ? o->run : ""); /* no id has such a byte */
+    buf_fmt(&end, "%s\x7f", o->run ? o->run : ""); /* no id contains it */
     a = ask_list(&s->read, o, buf_view(&end));
     status =
         end.failed ? fail_nomem(err) : list_rows(s, &a, o, arena, rows, err);
