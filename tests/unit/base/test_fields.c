@@ -16,11 +16,10 @@ struct fields_entry {
     int64_t n;
 };
 
-static wend_status read_entry(struct fields *f, const struct json *j,
-                              void *item)
+static FIELD_READ(read_entry)
 {
     static const struct field row = {.min = 0, .max = 9};
-    struct fields_entry *e = item;
+    struct fields_entry *e = at;
 
     e->key = j->key;
     return field_number(f, &row, j, &e->n);
@@ -28,18 +27,19 @@ static wend_status read_entry(struct fields *f, const struct json *j,
 
 static wend_status read_map(struct fields *f, wend_str text, struct buf *out)
 {
-    void *list = NULL;
-    size_t count = 0;
+    struct fields_map {
+        struct fields_entry *list;
+        size_t count;
+    } map = {0};
+    static const struct field row = {
+        FIELD_ITEMS(struct fields_map, list, read_entry, ENTRIES_MAX)};
     wend_status s = fields_open_json(f, text);
 
     if (!s)
-        s = fields_map(f, f->root, sizeof(struct fields_entry), ENTRIES_MAX,
-                       read_entry, &list, &count);
-    for (size_t i = 0; !s && i < count; i++) {
-        const struct fields_entry *e = (const struct fields_entry *)list + i;
-
-        buf_fmt(out, "%.*s=%d ", (int)e->key.len, e->key.ptr, (int)e->n);
-    }
+        s = field_map(f, &row, f->root, &map);
+    for (size_t i = 0; !s && i < map.count; i++)
+        buf_fmt(out, "%.*s=%d ", (int)map.list[i].key.len, map.list[i].key.ptr,
+                (int)map.list[i].n);
     return s;
 }
 
