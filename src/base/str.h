@@ -129,8 +129,8 @@ void buf_clear(struct buf *b);              /* keeps the memory */
 void buf_reuse(struct buf *b, size_t keep); /* ... of at most `keep` bytes */
 void buf_free(struct buf *b);
 wend_str buf_view(const struct buf *b); /* never absent; lent */
-/* Its content as a string of the arena, aligned for any struct; frees b. Absent,
- * and a->failed is set, if memory runs out or b has failed. */
+/* Its content as a string of the arena, aligned for any struct; frees b.
+ * Absent, and a->failed is set, if memory runs out or b has failed. */
 wend_str buf_keep(struct buf *b, struct arena *a);
 
 /* Writes n in decimal to p (room for 21 bytes), returns the length. */

@@ -445,7 +445,8 @@ wend_status agent_manifest_parse(wend_str text, struct arena *a,
     if (text.len <= MANIFEST_BYTES_MAX)
         split(text, &head, &body);
     m = file_parse(&f, head, MANIFEST_BYTES_MAX, agent_rows, sizeof *m);
-    s = m ? read_body(&f, body, (uint32_t)str_count(head, '\n') + 2, m) : f.err->status;
+    s = m ? read_body(&f, body, (uint32_t)str_count(head, '\n') + 2, m)
+          : f.err->status;
     if (!s)
         *out = m;
     return s;
