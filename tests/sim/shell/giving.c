@@ -55,8 +55,5 @@ bool give_item(void *ctx, const struct store_item *item)
         return true;
     if (r->bug && r->bug->read_bends && !item->is_pack)
         return bend_end(r, item);
-    if (r->bug && r->bug->read_twice && !item->is_pack && item->seq == 7 &&
-        !r->fn(r->ctx, item))
-        return false;
     return r->fn(r->ctx, item);
 }

@@ -311,7 +311,6 @@ const struct bug bugs[] = {
     {"ack-never", LAW_END, .ack_never = true},
     {"drop-pack", LAW_LOG, .drop_pack = true},
     {"stale-spreads", LAW_STALE, .stale_spreads = true},
-    {"read-twice", LAW_ORDER, .read_twice = true},
     {"read-loses-ends", LAW_CALL_END, .read_loses_ends = true},
     {"read-loses-actions", LAW_ACTION_END, .read_loses_actions = true},
     {"read-bends", LAW_STREAM, .read_bends = true},

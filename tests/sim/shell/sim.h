@@ -241,7 +241,7 @@ struct bug {
     void (*after)(struct sim *s);
     bool ack_early, ack_swapped, ack_failed, ack_never, drop_pack,
         stale_spreads;
-    bool read_twice, read_loses_ends, read_loses_actions, read_bends;
+    bool read_loses_ends, read_loses_actions, read_bends;
     bool read_flips;
     bool flush_always, leak, forget_cancel, answer_twice;
     bool lose_result, program_stays, claim_stays;
