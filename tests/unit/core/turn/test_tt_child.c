@@ -22,7 +22,7 @@
 #define READERS "{" TASK("read") "," POLICY("all") "," CHILDREN "}"
 #define DEEPEST                                                               \
     "{" TASK("read") "," POLICY("all") "," CHILDREN ",\"within\":{\"depth\":" \
-                                                    "8}}"
+                                       "8}}"
 #define H "call:task={\"agent\":\"h\"} "
 #define ACT(name, target, rest)                                      \
     "{\"name\":\"" name "\",\"type\":\"agent\",\"target\":\"" target \
