@@ -80,15 +80,15 @@ is "a rule looks at the subject" "$(tr '\n' ' ' <said)" "ok denied "
 
 tool 'echo hi'
 use
-lacks "a project's folder: nothing is said" "$err" "home folder"
+lacks "a project's folder: nothing is said" "$err" "home directory"
 HOME=$PWD use
 has "a home folder: a warning" "$err" "the working directory is your home directory"
 HOME=$PWD use --quiet
-lacks "a home folder: quiet" "$err" "home folder"
+lacks "a home folder: quiet" "$err" "home directory"
 HOME=$PWD use --sandbox off
-lacks "a home folder: without the sandbox" "$err" "home folder"
+lacks "a home folder: without the sandbox" "$err" "home directory"
 HOME=$PWD run timeout 60 "$WEND" run --json -m "$hello" hi
-lacks "a home folder: without programs" "$err" "home folder"
+lacks "a home folder: without programs" "$err" "home directory"
 
 # ---- Ends ---------------------------------------------------------------------------
 

@@ -35,6 +35,13 @@ grep -qE '^ +-> ' "$out"
 ok "doctor: says what to do"
 (cd "$HOME" && "$WEND" doctor) >said
 has "doctor: a home folder" said "the working directory is your home directory"
+own=$(awk -F: -v uid="$(id -u)" '$3 == uid { print $6; exit }' /etc/passwd)
+if [ -d "$own" ] && cd "$own"; then
+    "$WEND" doctor >"$work/cwd/said"
+    cd "$work/cwd" || exit 2
+    has "doctor: the home folder of /etc/passwd" said \
+        "the working directory is your home directory"
+fi
 exits "doctor: a model that fails" 1 "$WEND" doctor -m script:/nowhere
 exits "doctor: a model" 0 "$WEND" doctor -m "$hello"
 is "doctor leaves no runs" "$("$WEND" runs --json)" ""

@@ -3,7 +3,7 @@
  */
 #include "cli/agent/agent.h"
 
-#include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -165,12 +165,41 @@ static bool same_folder(const char *path)
            here.st_dev == there.st_dev && here.st_ino == there.st_ino;
 }
 
+/* name:password:uid:gid:comment:home:shell */
+static bool is_own_home(char *line)
+{
+    enum { UID = 2, HOME = 5 };
+    wend_str rest = str_of(line), field[HOME + 1];
+    int64_t uid;
+
+    for (size_t i = 0; i <= HOME; i++)
+        if (!str_take(&rest, ':', &field[i]))
+            return false;
+    line[field[HOME].ptr + field[HOME].len - line] = 0;
+    return str_to_i64(field[UID], &uid) && uid == (int64_t)geteuid() &&
+           same_folder(field[HOME].ptr);
+}
+
+/* From the file: getpwuid of glibc crashes when memory runs out. Users of
+ * another source have HOME. */
+static bool is_home_in_passwd(void)
+{
+    FILE *f = fopen("/etc/passwd", "re");
+    char *line = NULL;
+    size_t size = 0;
+    bool found = false;
+
+    while (f && !found && getline(&line, &size, f) > 0)
+        found = is_own_home(line);
+    free(line);
+    if (f)
+        fclose(f);
+    return found;
+}
+
 bool workspace_is_home(void)
 {
-    const struct passwd *user;
-
-    return same_folder(getenv("HOME")) ||
-           ((user = getpwuid(geteuid())) && same_folder(user->pw_dir));
+    return same_folder(getenv("HOME")) || is_home_in_passwd();
 }
 
 static bool is_builtin(wend_str name)
