@@ -88,6 +88,7 @@ bool read_all(int fd, size_t max, struct buf *text)
         if (n < 0 && errno != EINTR)
             return false;
         text->len += n > 0 ? (size_t)n : 0;
+        text->ptr[text->len] = 0;
     }
     return true;
 }
