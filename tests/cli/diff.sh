@@ -85,7 +85,8 @@ sqlite3 "$WEND_STORE" "update events set body = replace(body, 'expression',
 exits "a damaged run" 74 "$WEND" diff "$a" "$b"
 
 # One that was killed, and one that was not.
-two=$(model two '{"turns":[{"text":"a b","chunk":2,"delay":"2ms"}]}')
+two=$(model two '{"turns":[{"text":"a b","chunk":2,
+"first_delay":"1ms","delay":"2ms"}]}')
 "$WEND" run -q -m "$two" hi >/dev/null
 whole=$(newest)
 sed -i 's/2ms/90s/' "$work/two.script"

@@ -229,7 +229,7 @@ if ! has_terminal; then
     finish
 fi
 new() { "$WEND" fork --no-run --at "$at" "$evil"; }
-question='Let it go on like this? [y]es [n]o'
+question='Resume it? [y]es [n]o'
 at_terminal "$WEND resume $(new)" "$question" n
 has "terminal: the program is shown" "$out" "$work/their/bad.sh"
 has "terminal: the sandbox is shown" "$out" 'sandbox: "off"'

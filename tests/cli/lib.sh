@@ -132,7 +132,11 @@ hold
 soon() { # COMMAND...
     local end=$((SECONDS + 60))
     until "$@" >/dev/null 2>&1; do
-        [ $SECONDS -lt $end ] || return 1
+        if [ $SECONDS -ge $end ]; then
+            false
+            ok "in time: $*"
+            return 1
+        fi
         sleep 0.05
     done
 }
