@@ -184,6 +184,13 @@ $(MCP_SERVER): tests/mcp/server.c
 	$(Q)$(CC) -std=c17 -D_GNU_SOURCE $(WARN) -O1 -g -o $@ $<
 $(UNIT): | $(SERVER) $(MCP_SERVER)
 
+# A terminal whose screen the tests compare.
+SCREEN := $(B)/tests/wend-test-screen
+$(SCREEN): tests/terminal/screen.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c17 -D_GNU_SOURCE $(WARN) -O1 -g $(shell pkg-config --cflags vterm) \
+	    -o $@ $< $(shell pkg-config --libs vterm) -lutil
+
 # Tools and an allocator of a host's that it unloads.
 $(B)/tests/plugin.so: $(B)/tests/plugin/plugin.o
 	$(Q)$(CC) $(LDFLAGS) -shared -o $@ $^

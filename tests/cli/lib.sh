@@ -200,6 +200,15 @@ at_terminal() { # COMMAND-LINE [QUESTION ANSWER...]
 }
 shown() { [ "$(grep -aoF -- "$1" "$out" | wc -l)" -ge "$2" ]; } # TEXT TIMES
 
+# The same on a screen that can be looked at: steps on standard input, see
+# tests/terminal/screen.c. All that could be scrolled back to is in $out.
+test_screen=$(dirname "$WEND")/tests/wend-test-screen
+on_screen() { # WIDTHxHEIGHT COMMAND-LINE < STEPS
+    "$test_screen" "$@" >"$out" 2>"$err"
+    status=$?
+    [ $status != 125 ] || sed 's/^/# /' "$err"
+}
+
 # ---- A server ----------------------------------------------------------------------
 
 # The server of tests/server; it ends when descriptor 9 is closed.
