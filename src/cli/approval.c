@@ -8,11 +8,11 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/file.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "cli/config.h"
+#include "cli/keys.h"
 #include "cli/term.h"
 #include "wire/file/manifest.h"
 
@@ -21,6 +21,8 @@ enum {
     RULE_BYTES_MAX = 4096,
     BEGINNING_LINES = 3,  /* of the arguments, repeated next to the question */
     BEGINNING_SPARE = 10, /* columns of each line that precede the text */
+    ROWS_BESIDE = 9,      /* of a screen, that the arguments leave free */
+    END_OF_FILE = 4,      /* the key */
 };
 
 /* ---- Answers that apply to later runs ------------------------------------ */
@@ -149,11 +151,11 @@ static wend_status remember_add(wend_str rule, wend_error *err)
 void approvals_open(struct approvals *a)
 {
     memset(a, 0, sizeof *a);
-    a->tty =
-        term_asks() ? open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY) : -1;
-    a->lock = a->tty >= 0 && ttyname(STDIN_FILENO)
-                  ? open(ttyname(STDIN_FILENO), O_RDONLY | O_CLOEXEC | O_NOCTTY)
-                  : -1;
+    a->tty = keys_open();
+    a->lock =
+        a->tty >= 0 && ttyname(STDERR_FILENO)
+            ? open(ttyname(STDERR_FILENO), O_RDONLY | O_CLOEXEC | O_NOCTTY)
+            : -1;
 }
 
 void approvals_close(struct approvals *a)
@@ -161,8 +163,6 @@ void approvals_close(struct approvals *a)
     for (size_t i = 0; i < a->count; i++)
         wend_event_free(a->queue[i]);
     a->count = 0;
-    if (a->tty >= 0)
-        close(a->tty);
     if (a->lock >= 0)
         close(a->lock);
     a->tty = a->lock = -1;
@@ -181,10 +181,9 @@ static wend_str subject(const wend_event *ask)
     return e->call.ptr ? e->call : e->action;
 }
 
-static void put_reasons(struct view *v, const wend_ev_approval_ask *e)
+static void put_reasons(const struct view *v, struct buf *out,
+                        const wend_ev_approval_ask *e)
 {
-    struct buf *out = view_talk(v);
-
     buf_fmt(out, "  risk: %s", wend_risk_name(e->risk));
     if (e->reason.len) {
         buf_cstr(out, "; ");
@@ -204,7 +203,7 @@ static void put_beginning(const struct view *v, struct buf *out,
 {
     size_t room = v->width > BEGINNING_SPARE ? v->width - BEGINNING_SPARE : 1;
 
-    if (e->args_json.len <= BEGINNING_LINES * v->width)
+    if (v->paints || e->args_json.len <= BEGINNING_LINES * v->width)
         return;
     buf_cstr(out, "  starts with: ");
     term_line(out, e->name, 100);
@@ -218,31 +217,24 @@ static void put_question(const struct approvals *a, struct buf *out)
 {
     wend_str rule = a->queue[0]->u.approval_ask.rule;
 
+    buf_cstr(out, "allow? [y]es [n]o");
     if (remember_can(rule)) {
-        buf_cstr(out, "allow? [y]es [n]o, or in this directory for every ");
+        buf_cstr(out, ", or [a]lways n[e]ver here for every ");
         term_line(out, rule, 200);
-        buf_cstr(out, " [a]lways n[e]ver ");
-    } else {
-        buf_cstr(out, "allow? [y]es [n]o ");
     }
+    buf_char(out, ' ');
 }
 
-/* Everything that a yes allows is on the screen, or reported as omitted. */
-void approvals_show(struct approvals *a, struct view *v, const wend_run *run)
+static void put_subject(const struct approvals *a, struct buf *out,
+                        const wend_run *run)
 {
-    const wend_ev_approval_ask *e;
-    struct buf *out;
-    wend_str args;
+    const wend_ev_approval_ask *e = &a->queue[0]->u.approval_ask;
 
-    if (a->shown || !a->count ||
-        (a->lock >= 0 && flock(a->lock, LOCK_EX | LOCK_NB)))
-        return;
-    e = &a->queue[0]->u.approval_ask;
-    out = view_talk(v);
-    args = e->args_json;
-    if (args.len > ARGS_SHOWN_MAX)
-        args.len = ARGS_SHOWN_MAX;
-    buf_cstr(out, "\nThe model ");
+    buf_cstr(out, e->action.ptr ? "Action " : "The model ");
+    if (e->action.ptr) {
+        term_line(out, e->action, 60);
+        buf_char(out, ' ');
+    }
     if (!str_is(a->queue[0]->run, wend_run_id(run))) {
         buf_cstr(out, "of run ");
         term_line(out, a->queue[0]->run, 40);
@@ -250,30 +242,76 @@ void approvals_show(struct approvals *a, struct view *v, const wend_run *run)
     }
     buf_cstr(out, "wants to call ");
     term_line(out, e->name, 100);
-    buf_cstr(out, " with\n  ");
-    term_text(out, args);
-    if (args.len < e->args_json.len)
-        buf_fmt(out,
-                "\n"
-                "  ... and %zu more bytes",
-                e->args_json.len - args.len);
-    buf_char(out, '\n');
-    put_reasons(v, e);
+    buf_cstr(out, " with\n");
+}
+
+/* Everything that a yes allows is on the screen, or reported as omitted. */
+static void put_arguments(const struct view *v, struct buf *out, wend_str args)
+{
+    wend_str shown = args;
+    size_t room =
+        v->panel.height > ROWS_BESIDE ? v->panel.height - ROWS_BESIDE : 1;
+    size_t more;
+
+    if (shown.len > ARGS_SHOWN_MAX)
+        shown.len = ARGS_SHOWN_MAX;
+    if (v->paints) {
+        more = term_rows(out, shown, v->width, room);
+        if (more)
+            buf_fmt(out, "  ... and %zu more lines\n", more);
+    } else {
+        buf_cstr(out, "  ");
+        term_text(out, shown);
+        buf_char(out, '\n');
+    }
+    if (shown.len < args.len)
+        buf_fmt(out, "  ... and %zu more bytes\n", args.len - shown.len);
+}
+
+static void put_ask(const struct approvals *a, const struct view *v,
+                    const wend_run *run, struct buf *out)
+{
+    const wend_ev_approval_ask *e = &a->queue[0]->u.approval_ask;
+
+    put_subject(a, out, run);
+    put_arguments(v, out, e->args_json);
+    put_reasons(v, out, e);
     put_beginning(v, out, e);
     put_question(a, out);
+}
+
+void approvals_show(struct approvals *a, struct view *v, const wend_run *run)
+{
+    struct buf text = {.mem = &v->mem};
+
+    if (a->shown || !a->count ||
+        (a->lock >= 0 && flock(a->lock, LOCK_EX | LOCK_NB)))
+        return;
+    if (v->paints) {
+        put_ask(a, v, run, &text);
+        live_lift(v); /* a question is painted once */
+        buf_clear(&v->question);
+        term_rows(&v->question, buf_view(&text), v->width, SIZE_MAX);
+        v->question.failed |= text.failed;
+        buf_free(&text);
+    } else {
+        buf_char(view_talk(v), '\n');
+        put_ask(a, v, run, view_talk(v));
+    }
     /* Input typed before the question does not answer it. */
-    tcflush(a->tty, TCIFLUSH);
+    keys_drop();
     a->line_len = 0;
     a->shown = true;
 }
 
-static void drop(struct approvals *a, size_t i)
+static void drop(struct approvals *a, struct view *v, size_t i)
 {
     wend_event_free(a->queue[i]);
     a->count--;
     memmove(a->queue + i, a->queue + i + 1, (a->count - i) * sizeof *a->queue);
     if (i == 0) {
         a->shown = false;
+        buf_clear(&v->question);
         if (a->lock >= 0)
             flock(a->lock, LOCK_UN);
     }
@@ -290,9 +328,9 @@ static void settled(struct approvals *a, struct view *v, const wend_event *ev,
     for (size_t i = a->count; i-- > 0 && call.ptr;)
         if (str_eq(a->queue[i]->run, ev->run) &&
             str_eq(subject(a->queue[i]), call)) {
-            if (i == 0 && a->shown)
+            if (i == 0 && a->shown && !v->paints)
                 buf_char(view_talk(v), '\n'); /* leaves the question's line */
-            drop(a, i);
+            drop(a, v, i);
         }
 }
 
@@ -388,31 +426,44 @@ static void tell(struct approvals *a, struct view *v, wend_run *run,
                             "terminal");
 }
 
+/* A key is an answer where keys come one by one, else a line is. */
+static bool take_line(struct approvals *a, bool keys, wend_str *line)
+{
+    char *end = memchr(a->line, '\n', a->line_len);
+    bool whole = keys || end || a->line_len == sizeof a->line;
+
+    *line = (wend_str){a->line, keys  ? 1
+                                : end ? (size_t)(end - a->line)
+                                      : a->line_len};
+    return whole;
+}
+
 void approvals_read(struct approvals *a, struct view *v, wend_run *run)
 {
     ssize_t n =
         read(a->tty, a->line + a->line_len, sizeof a->line - a->line_len);
     enum answer answer;
     wend_str line;
-    char *end;
 
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return;
     if (n > 0)
         a->line_len += (size_t)n;
-    end = memchr(a->line, '\n', a->line_len);
-    if (n > 0 && !end && a->line_len < sizeof a->line)
+    if (n > 0 && !take_line(a, v->paints, &line))
         return;
-    line = (wend_str){a->line, end ? (size_t)(end - a->line) : a->line_len};
-    answer = n <= 0 ? ANSWER_NO : read_answer(line);
+    answer =
+        n <= 0 || line.ptr[0] == END_OF_FILE ? ANSWER_NO : read_answer(line);
     a->line_len = 0;
     if (answer == ANSWER_NONE ||
         (answer >= ANSWER_NEVER &&
          !remember_can(a->queue[0]->u.approval_ask.rule))) {
-        put_question(a, view_talk(v));
+        if (v->paints)
+            live_lift(v); /* it is asked again */
+        else
+            put_question(a, view_talk(v));
         return;
     }
     tell(a, v, run, answer);
-    drop(a, 0);
+    drop(a, v, 0);
     approvals_show(a, v, run);
 }

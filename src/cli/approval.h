@@ -18,7 +18,7 @@ struct approvals {
         *queue[APPROVALS_MAX]; /* approval_ask events; the first is open */
     size_t count;
     bool shown;
-    char line[64];
+    char line[64]; /* typed so far, where there are no single keys */
     size_t line_len;
 };
 

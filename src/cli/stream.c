@@ -18,6 +18,7 @@
 
 #include "cli/agent/agent.h"
 #include "cli/approval.h"
+#include "cli/keys.h"
 
 enum { FD_RUNTIME, FD_SIGNALS, FD_RESULTS, FD_TALK, FD_TTY, FDS };
 enum {
@@ -96,8 +97,10 @@ static void on_signal(int number)
     int saved = errno;
     unsigned char byte = (unsigned char)number;
 
-    if (number == SIGINT && interrupts++)
+    if (number == SIGINT && interrupts++) {
+        keys_restore();
         _exit(EXIT_CANCELED);
+    }
     if (write(ends[1], &byte, 1) < 0)
         errno = 0; /* full: it holds enough signals */
     errno = saved;
@@ -368,6 +371,7 @@ int stream_go(struct stream *st)
         return EXIT_FAILED;
     st->view.live = st->live;
     l.approvals.tty = l.approvals.lock = -1;
+    keys_open();
     if (st->asks)
         approvals_open(&l.approvals);
     watch(&l, signals, FD_SIGNALS, POLLIN);
@@ -382,6 +386,7 @@ int stream_go(struct stream *st)
         flush(&st->view.talk);
     }
     approvals_close(&l.approvals);
+    keys_restore();
     if (st->view.results.error)
         reader_left(&l);
     return ended(&l);

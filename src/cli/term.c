@@ -13,7 +13,11 @@
 
 #include "base/utf8.h"
 
-enum { WIDTH_DEFAULT = 80, WIDTH_MIN = 20 };
+enum {
+    WIDTH_DEFAULT = 80,
+    WIDTH_MIN = 20,
+    HEIGHT_DEFAULT = 24,
+};
 
 static void put_code_point(struct buf *out, uint32_t c)
 {
@@ -92,7 +96,7 @@ static void put_line(struct buf *out, wend_str s, size_t columns)
             c = picture(c);
         if (used + columns_of(c) > columns) {
             out->len = keep;
-            put_code_point(out, 0x2026);
+            put_code_point(out, term_ascii() ? '~' : 0x2026);
             return;
         }
         used += columns_of(c);
@@ -114,18 +118,82 @@ void term_line(struct buf *out, wend_str s, size_t columns)
     buf_free(&room);
 }
 
+size_t term_columns(wend_str line)
+{
+    size_t columns = 0, len;
+
+    for (; line.len; line = str_skip(line, len)) {
+        uint32_t c = utf8_first(line, &len);
+
+        if (c != 033) {
+            columns += columns_of(c);
+            continue;
+        }
+        while (len < line.len && line.ptr[len] != 'm')
+            len++;
+        len += len < line.len;
+    }
+    return columns;
+}
+
+size_t term_column(size_t column, size_t width, wend_str text)
+{
+    enum { TAB = 8 };
+    size_t len, columns;
+
+    for (; text.len; text = str_skip(text, len)) {
+        uint32_t c = utf8_first(text, &len);
+
+        columns = c == '\t' ? TAB - column % TAB : columns_of(c);
+        if (c == '\n')
+            column = 0;
+        else if (c == '\t' && column + columns >= width)
+            column = width - 1; /* a tab does not wrap */
+        else
+            column = column + columns > width ? columns : column + columns;
+    }
+    return column;
+}
+
 void term_cell(struct buf *out, wend_str s, size_t columns)
 {
-    size_t begun = out->len, shown = 0, len;
+    size_t begun = out->len, shown;
 
     term_line(out, s, columns);
-    for (size_t i = begun; i < out->len; i += len) {
-        wend_str rest = {out->ptr + i, out->len - i};
-
-        shown += columns_of(utf8_first(rest, &len));
-    }
+    shown = term_columns((wend_str){out->ptr + begun, out->len - begun});
     for (; shown < columns; shown++)
         buf_char(out, ' ');
+}
+
+size_t term_rows(struct buf *out, wend_str s, size_t width, size_t rows)
+{
+    struct buf safe = {.mem = out->mem};
+    size_t count = 0, used = 0, len;
+    wend_str rest;
+
+    term_text(&safe, s);
+    for (rest = buf_view(&safe); rest.len; rest = str_skip(rest, len)) {
+        uint32_t c = utf8_first(rest, &len);
+        size_t columns = c == '\n' ? 0 : columns_of(c == '\t' ? ' ' : c);
+
+        if (c == '\n' || used + columns >= width) {
+            if (count < rows)
+                buf_char(out, '\n');
+            count++;
+            used = 0;
+        }
+        if (c != '\n' && count < rows)
+            buf_add(out, c == '\t' ? " " : rest.ptr, len);
+        used += columns;
+    }
+    if (used) {
+        if (count < rows)
+            buf_char(out, '\n');
+        count++;
+    }
+    out->failed |= safe.failed;
+    buf_free(&safe);
+    return count > rows ? count - rows : 0;
 }
 
 void term_json(struct buf *out, wend_str json)
@@ -147,13 +215,25 @@ void term_json(struct buf *out, wend_str json)
     }
 }
 
-size_t term_width(int fd)
+static struct winsize size_of(int fd)
 {
-    struct winsize w;
+    struct winsize w = {0};
 
     if (ioctl(fd, TIOCGWINSZ, &w) || w.ws_col < WIDTH_MIN)
-        return WIDTH_DEFAULT;
-    return w.ws_col;
+        w.ws_col = WIDTH_DEFAULT;
+    if (!w.ws_row)
+        w.ws_row = HEIGHT_DEFAULT;
+    return w;
+}
+
+size_t term_width(int fd)
+{
+    return size_of(fd).ws_col;
+}
+
+size_t term_height(int fd)
+{
+    return size_of(fd).ws_row;
 }
 
 bool term_asks(void)
@@ -173,9 +253,43 @@ bool term_same(int fd, int fd2)
                : a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+bool term_moves(int fd)
+{
+    const char *kind = getenv("TERM");
+
+    return isatty(fd) && kind && *kind && strcmp(kind, "dumb");
+}
+
 bool term_colour(int fd)
 {
-    const char *no = getenv("NO_COLOR"), *kind = getenv("TERM");
+    const char *no = getenv("NO_COLOR");
 
-    return isatty(fd) && !(no && *no) && !(kind && !strcmp(kind, "dumb"));
+    return term_moves(fd) && !(no && *no);
+}
+
+/* Terminals do not tell; those that reflow have variables of their own. */
+bool term_reflows(void)
+{
+    static const char *const variables[] = {
+        "TMUX",       "VTE_VERSION",  "KITTY_WINDOW_ID", "ITERM_SESSION_ID",
+        "WT_SESSION", "WEZTERM_PANE", "KONSOLE_VERSION", "ALACRITTY_WINDOW_ID",
+    };
+
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        if (getenv(variables[i]))
+            return true;
+    return false;
+}
+
+/* The first of them that is set decides, as for setlocale. */
+bool term_ascii(void)
+{
+    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    const char *value = NULL;
+
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        if ((value = getenv(variables[i])) && *value)
+            break;
+    return !value || (!strstr(value, "UTF-8") && !strstr(value, "utf8") &&
+                      !strstr(value, "UTF8") && !strstr(value, "utf-8"));
 }

@@ -20,14 +20,27 @@ void term_piece(struct buf *out, struct utf8_before *before, wend_str s);
 void term_line(struct buf *out, wend_str s, size_t columns);
 /* The same, padded with spaces to `columns`. */
 void term_cell(struct buf *out, wend_str s, size_t columns);
+/* Wrapped into rows that end with \n and are narrower than `width`; returns
+ * how many rows more than `rows`, which are left out, it would take. */
+size_t term_rows(struct buf *out, wend_str s, size_t width, size_t rows);
 /* The same JSON, safe for a terminal: control characters occur only in
  * strings and become \u escapes. */
 void term_json(struct buf *out, wend_str json);
 
-size_t term_width(int fd); /* 80 if it is not a terminal */
+/* Columns of a line, colours left out. */
+size_t term_columns(wend_str line);
+/* The column after `text`, which begins at `column` of a terminal that wraps
+ * at `width`. */
+size_t term_column(size_t column, size_t width, wend_str text);
+
+size_t term_width(int fd);  /* 80 if it is not a terminal */
+size_t term_height(int fd); /* 24 if it is not a terminal */
 bool term_asks(void); /* the user can be asked: standard input and error are
                          terminals */
 bool term_same(int fd, int fd2); /* both are the same file or terminal */
-bool term_colour(int fd);        /* a terminal, and NO_COLOR is not set */
+bool term_moves(int fd);         /* a terminal with a cursor to move */
+bool term_colour(int fd);        /* such a one, and NO_COLOR is not set */
+bool term_reflows(void);         /* it wraps its lines anew when resized */
+bool term_ascii(void);           /* the locale has no other characters */
 
 #endif

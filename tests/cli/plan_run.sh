@@ -163,11 +163,11 @@ has "and it is counted apart" "$out" '"canceled":1'
 
 # ---- In a terminal -----------------------------------------------------------
 
+export LC_ALL=C.UTF-8 TERM=xterm
 at_terminal "'$WEND' plan run p.yaml"
 has "a terminal: a bar for an action that ended ok" "$out" "✓ "
 has "a terminal: why one failed" "$out" "failed   b: division by zero"
-has "a terminal: the bars make room for it" "$out" $'\r\033[J'
-has "a terminal: how far it is" "$out" "5 of 5 done, 0 running"
+has "a terminal: how it ended" "$out" "3 ok, 2 skipped, "
 has "a terminal: the outputs" "$out" '{"y":43,"text":"x is 42"}'
 two='script:{"turns":[{"calls":[{"name":"plan","args":{"actions":[
 {"name":"first","type":"tool","target":"calculator","params":{"expression":"1"}},
@@ -176,8 +176,8 @@ two='script:{"turns":[{"calls":[{"name":"plan","args":{"actions":[
 {"name":"third","type":"tool","target":"calculator","params":{"expression":"3"}}]}}]},
 {"text":"done"}]}'
 at_terminal "'$WEND' run --plan x -m '$two'"
-has "a terminal: a plan that is being written" "$out" "2 of 2 done, 0 running"
-has "a terminal: the next one begins anew" "$out" "1 of 1 done, 0 running"
+has "a terminal: a plan that is being written" "$out" "2 ok, "
+has "a terminal: the next one begins anew" "$out" "1 ok, "
 lacks "a terminal: never more than there are" "$out" " of 0 done"
 
 # ---- Models and relics -------------------------------------------------------

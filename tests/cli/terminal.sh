@@ -99,15 +99,20 @@ is "neither yes nor no: asked again" "$(grep -o 'allow?' "$out" | wc -l)" 2
 [ ! -e new ]
 ok "neither yes nor no: it is not written"
 
-# A long argument ends beside the question; its beginning is shown there again.
+# Without a cursor to move a long argument scrolls past the question; its
+# beginning is shown there again.
 printf '{"turns":[{"calls":[{"name":"shell","args":{"command":"%s%06000d"}}]},
 {"text":"went on"}]}' 'rm -rf /precious; echo ' 7 >long.json
-at_terminal "$WEND run -t shell -m script:long.json hi" 'allow?' n
+TERM=dumb at_terminal "$WEND run -t shell -m script:long.json hi" 'allow?' n
 has "long: it begins" "$out" 'starts with: shell {"command":"rm -rf /precious; echo 000'
 is "long: right before the question" "$(grep -A3 'starts with: shell' "$out" |
     grep -c 'allow?')" 1
-ask n
-lacks "short: its beginning is not repeated" "$out" "it begins"
+TERM=dumb ask n
+lacks "short: its beginning is not repeated" "$out" "starts with"
+TERM=dumb ask never
+is "a word is an answer where lines are typed" "$(cat "$HOME/.local/share/wend/approvals")" \
+    "$PWD"$'\t!write_file(new)'
+rm -f "$HOME/.local/share/wend/approvals"
 
 # Answers for calls like it, also in runs to come.
 file=$HOME/.local/share/wend/approvals
@@ -137,7 +142,7 @@ chmod 666 "$file"
 exits "others could have written it" 2 "$WEND" run -m script:write.json hi
 has "others could have written it: said" "$err" "other users can write to"
 rm -f "$file"
-ask never
+ask e
 is "never: the rule" "$(cat "$file")" "$PWD"$'\t!write_file(new)'
 exits "never: later" 0 "$WEND" run --approve all -t write_file \
     -m script:write.json hi

@@ -12,7 +12,7 @@
 #include "base/utf8.h"
 #include "cli/approval.h"
 #include "cli/config.h"
-#include "cli/term.h"
+#include "cli/keys.h"
 
 static const char *const approve_words[] = {
     [WEND_APPROVE_ASK] = "ask",
@@ -26,7 +26,7 @@ enum { APPROVE_WORDS = sizeof approve_words / sizeof *approve_words };
 int agent_approve(struct cli *cli, wend_agent_options *o, bool *allow_rest)
 {
     const struct words *w = &cli->set.approve;
-    bool terminal = term_asks();
+    bool terminal = keys_present() && !cli->set.quiet && !wants_json(&cli->set);
     struct words kept = {0};
     const char **rules;
 

@@ -21,6 +21,7 @@
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
 #include "cli/config.h"
+#include "cli/keys.h"
 #include "cli/term.h"
 #include "super/cgroup_base.h"
 
@@ -343,8 +344,8 @@ static void check_terminal(struct finding *f)
                 term_colour(STDOUT_FILENO) ? ", with colour" : "");
     else
         buf_cstr(&f->what, "standard output is not a terminal");
-    buf_cstr(&f->what, term_asks() ? "; calls can be approved here"
-                                   : "; calls cannot be approved here");
+    buf_cstr(&f->what, keys_present() ? "; calls can be approved here"
+                                      : "; calls cannot be approved here");
 }
 
 static const struct {

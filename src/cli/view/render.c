@@ -20,10 +20,13 @@ static void paint(struct view *v, const char *how)
 
 static void put_text(struct view *v, wend_str text)
 {
-    struct buf *out = &v->results.text;
+    struct buf *out;
+    size_t before;
 
     if (!text.len)
         return;
+    out = view_results(v);
+    before = out->len;
     if (!v->piece_any && v->text_open)
         buf_char(out, '\n'); /* separate the texts of two messages */
     if (!v->piece_any)
@@ -35,6 +38,7 @@ static void put_text(struct view *v, wend_str text)
     v->piece_any = true;
     v->text_open = text.ptr[text.len - 1] != '\n';
     v->last_call.len = 0;
+    live_text(v, (wend_str){out->ptr + before, out->len - before});
 }
 
 /* An answer with a schema is for a program: print nothing else. */
@@ -122,22 +126,28 @@ static void model_retry(struct view *v, const wend_event *ev)
 
 /* ---- Tools --------------------------------------------------------------- */
 
+/* `> name arguments` */
+static void call_line(struct view *v, wend_str call, wend_str text)
+{
+    talk_line(v, DIM, "> ", text);
+    v->last_call.ptr = v->call;
+    v->last_call.len = call.len < sizeof v->call ? call.len : 0;
+    if (v->last_call.len)
+        memcpy(v->call, call.ptr, call.len);
+}
+
 static void call_start(struct view *v, const wend_event *ev)
 {
     const wend_ev_call_start *e = &ev->u.call_start;
     struct buf line = {.mem = &v->mem};
 
-    if (!v->talks || (v->planned && str_is(e->name, "plan")))
-        return; /* its actions are shown */
+    if (!v->talks || v->paints || (v->planned && str_is(e->name, "plan")))
+        return; /* the panel shows it, or its actions */
     buf_str(&line, e->name);
     buf_char(&line, ' ');
     buf_str(&line, e->args_json);
-    talk_line(v, DIM, "> ", buf_view(&line));
+    call_line(v, e->call, buf_view(&line));
     buf_free(&line);
-    v->last_call.ptr = v->call;
-    v->last_call.len = e->call.len < sizeof v->call ? e->call.len : 0;
-    if (v->last_call.len)
-        memcpy(v->call, e->call.ptr, e->call.len);
 }
 
 /* Name the call before its result only if the result could belong to
@@ -151,6 +161,8 @@ static void call_end(struct view *v, const wend_event *ev)
     if (!v->talks || e->outcome == WEND_OUTCOME_SUPERSEDED ||
         (v->planned && str_is(e->name, "plan")))
         return;
+    if (v->paints && str_is(e->call, v->status.ended.id))
+        call_line(v, e->call, str_of(v->status.ended.text));
     if (!v->last_call.len || !str_eq(v->last_call, e->call)) {
         buf_str(&line, e->name);
         buf_cstr(&line, ": ");
@@ -175,6 +187,27 @@ static void approval_answer(struct view *v, const wend_event *ev)
 
     if (v->talks && !v->live)
         talk_line(v, "", e->yes ? "  allowed by " : "  refused by ", e->by);
+}
+
+/* ---- What others tell the run -------------------------------------------- */
+
+static void message(struct view *v, const wend_event *ev)
+{
+    if (!v->talks || !str_is(ev->u.message.role, "user"))
+        return;
+    talk_line(v, "", "said: ", ev->u.message.text);
+}
+
+static void control(struct view *v, const wend_event *ev)
+{
+    const wend_ev_control *e = &ev->u.control;
+
+    if (v->quiet || (!str_is(e->what, "pause") && !str_is(e->what, "continue")))
+        return;
+    buf_fmt(view_talk(v), "wend: %s by ",
+            str_is(e->what, "pause") ? "paused" : "continued");
+    term_line(view_talk(v), str_or(e->by, "the host"), v->width);
+    buf_char(view_talk(v), '\n');
 }
 
 /* ---- What went wrong ----------------------------------------------------- */
@@ -268,7 +301,7 @@ static void limited(struct view *v, const wend_ev_run_end *e)
 static void run_end(struct view *v, const wend_event *ev)
 {
     const wend_ev_run_end *e = &ev->u.run_end;
-    const wend_ev_metrics *m = &e->metrics;
+    bool sums = v->verbose || v->paints;
 
     if (v->plan && e->text.len)
         render_outputs(v, e->text);
@@ -281,13 +314,13 @@ static void run_end(struct view *v, const wend_event *ev)
         limited(v, e);
     else if (e->outcome == WEND_OUTCOME_CANCELED && !v->quiet)
         buf_cstr(view_talk(v), "wend: canceled\n");
-    if (v->verbose)
-        buf_fmt(view_talk(v),
-                "wend: %s, %lld turns, %lld calls, %lld + %lld tokens, "
-                "%.1f s\n",
-                wend_outcome_name(e->outcome), (long long)m->turns,
-                (long long)m->tool_calls, (long long)m->tokens_in,
-                (long long)m->tokens_out, (double)m->ms / 1000);
+    if (!sums)
+        return;
+    paint(v, DIM);
+    buf_fmt(view_talk(v), "wend: %s, ", wend_outcome_name(e->outcome));
+    status_sum(view_talk(v), &e->metrics);
+    paint(v, PLAIN);
+    buf_char(view_talk(v), '\n');
 }
 
 typedef void (*render_fn)(struct view *v, const wend_event *ev);
@@ -303,11 +336,12 @@ static const render_fn renderers[WEND_EVENT_TYPES] = {
     [WEND_CALL_START] = call_start,
     [WEND_CALL_END] = call_end,
     [WEND_PLAN_START] = render_plan_start,
-    [WEND_PLAN_ACTION] = render_plan_action,
     [WEND_ACTION_START] = render_action_start,
     [WEND_ACTION_RETRY] = render_action_retry,
     [WEND_ACTION_END] = render_action_end,
     [WEND_PLAN_END] = render_plan_end,
+    [WEND_MESSAGE] = message,
+    [WEND_CONTROL] = control,
     [WEND_WARNING] = warning,
     [WEND_ERROR] = error,
     [WEND_RUN_END] = run_end,
@@ -315,16 +349,6 @@ static const render_fn renderers[WEND_EVENT_TYPES] = {
 
 void render_event(struct view *v, const wend_event *ev)
 {
-    if (v->waterfall &&
-        (ev->type == WEND_APPROVAL_ASK || ev->type == WEND_WARNING ||
-         ev->type == WEND_ERROR || ev->type == WEND_RUN_END ||
-         ev->type == WEND_TEXT_DELTA || ev->type == WEND_CALL_START ||
-         ev->type == WEND_CALL_END))
-        waterfall_leave(v->waterfall); /* they write below it */
-    if (ev->type == WEND_APPROVAL_ASK)
-        v->waterfall_waits = true;
-    if (ev->type == WEND_APPROVAL_ANSWER)
-        v->waterfall_waits = false;
     if (renderers[ev->type])
         renderers[ev->type](v, ev);
 }

@@ -112,6 +112,8 @@ void view_free(struct view *v)
         close(v->log_fd);
     dialect_close(&v->dialect);
     waterfall_free(v->waterfall);
+    buf_free(&v->panel.shown);
+    buf_free(&v->question);
     buf_free(&v->results.text);
     buf_free(&v->talk.text);
 }
@@ -133,6 +135,9 @@ bool view_open(struct view *v, const struct settings *set, enum look look)
     v->results.fd = STDOUT_FILENO;
     v->talk.fd = STDERR_FILENO;
     v->results.text.mem = v->talk.text.mem = &v->mem;
+    v->panel.shown.mem = v->question.mem = &v->mem;
+    v->paints = shows && term_moves(STDERR_FILENO);
+    panel_resize(&v->panel, v->width, term_height(STDERR_FILENO), false);
     if ((set->events <= DIALECT_NATIVE || open_dialect(v, set)) &&
         open_log(v, set->log_file))
         return true;
@@ -140,13 +145,22 @@ bool view_open(struct view *v, const struct settings *set, enum look look)
     return false;
 }
 
+struct buf *view_results(struct view *v)
+{
+    if (v->together)
+        live_lift(v);
+    return &v->results.text;
+}
+
 struct buf *view_talk(struct view *v)
 {
+    live_lift(v);
     if (!v->together)
         return &v->talk.text;
     if (v->text_open)
         buf_char(&v->results.text, '\n');
     v->text_open = false;
+    v->column = 0;
     return &v->results.text;
 }
 
@@ -218,6 +232,8 @@ void view_event(struct view *v, const wend_event *ev)
     if (v->types && !(v->types >> ev->type & 1))
         return;
     show_json(v, ev);
+    if (v->paints)
+        live_event(v, ev);
     if (v->look == LOOK_ANSWER)
         render_event(v, ev);
     else if (v->look == LOOK_LINES)
@@ -232,6 +248,10 @@ uint64_t view_past_types(const struct view *v)
 {
     if (v->look == LOOK_DIALECT)
         return UINT64_MAX;
+    if (v->paints)
+        return TYPE(RUN_START) | TYPE(MODEL_START) | TYPE(MODEL_END) |
+               TYPE(PLAN_START) | TYPE(PLAN_ACTION) | TYPE(ACTION_START) |
+               TYPE(ACTION_END) | TYPE(PLAN_END) | TYPE(RUN_RESUME);
     return v->look == LOOK_ANSWER ? TYPE(RUN_START) | TYPE(MODEL_START) : 0;
 }
 
@@ -240,6 +260,8 @@ void view_past(void *view, const wend_event *ev)
     struct view *v = view;
     struct buf unseen = {.mem = &v->mem};
 
+    if (v->paints)
+        live_event(v, ev);
     if (v->look == LOOK_ANSWER)
         render_past(v, ev);
     if (v->look == LOOK_DIALECT)
@@ -250,6 +272,8 @@ void view_past(void *view, const wend_event *ev)
 
 void view_end(struct view *v)
 {
+    live_lift(v);
+    v->paints = false;
     if (v->text_open)
         buf_char(&v->results.text, '\n');
     v->text_open = false;

@@ -10,6 +10,8 @@
 
 #include "base/utf8.h"
 #include "cli/cli.h"
+#include "cli/view/panel.h"
+#include "cli/view/status.h"
 #include "cli/view/waterfall.h"
 #include "wire/dialect/dialect.h"
 
@@ -52,11 +54,17 @@ struct view {
     struct dialect_stream dialect;
     uint64_t types; /* bit per type that is shown; 0 = all */
     int64_t began_us;
+    /* What a terminal shows below the text (live.c): */
+    bool paints; /* else nothing */
+    struct panel panel;
+    struct status status;
+    struct waterfall *waterfall; /* NULL: no plan yet */
+    struct buf question;         /* rows of the approval that is asked */
+    size_t column;               /* where the text of the answer ended */
+    int64_t painted_us, text_us; /* monotonic: the last paint and text */
+    int64_t event_us, heard_us;  /* the newest event: its time, ours */
     /* The answer: */
-    struct waterfall *waterfall; /* of a plan in a terminal; or NULL */
-    bool waterfall_waits;        /* an approval is being asked */
-    int64_t waterfall_us;        /* when it was drawn last, monotonic */
-    bool planned;                /* the model's newest call is a plan */
+    bool planned;   /* the model's newest call is a plan */
     bool plan;      /* the run is a plan, and these are its outputs */
     bool whole;     /* only at the end, if it matches its schema */
     bool text_open; /* the last line of the text is unfinished */
@@ -81,19 +89,27 @@ uint64_t view_past_types(const struct view *v);
 void view_end(struct view *v);
 void view_free(struct view *v);
 
-/* The output for talk. */
+/* The outputs for results and talk, with the panel out of the way. */
+struct buf *view_results(struct view *v);
 struct buf *view_talk(struct view *v);
+
+/* The panel (live.c). */
+void live_event(struct view *v, const wend_event *ev);
+void live_lift(struct view *v);
+void live_text(struct view *v, wend_str text); /* was added to the results */
+/* The plan as it ended, as text. */
+void live_plan_end(struct view *v);
+/* Paints the panel if it is time to; returns when to call it again, -1 = not
+ * before the next event. */
+int view_tick(struct view *v);
 
 /* For a plan (render_plan.c). */
 void render_plan_start(struct view *v, const wend_event *ev);
-void render_plan_action(struct view *v, const wend_event *ev);
 void render_action_start(struct view *v, const wend_event *ev);
 void render_action_retry(struct view *v, const wend_event *ev);
 void render_action_end(struct view *v, const wend_event *ev);
 void render_plan_end(struct view *v, const wend_event *ev);
 void render_outputs(struct view *v, wend_str json);
-/* Updates the bars of a plan; returns when to call it again, -1 = no need. */
-int view_tick(struct view *v);
 
 /* An answer (render.c) and a line (gist.c). */
 void render_event(struct view *v, const wend_event *ev);

@@ -1,5 +1,5 @@
 /*
- * waterfall.c - draws a running plan in a terminal: a bar per action.
+ * waterfall.c - the bars of a plan: one per action, in the order they started.
  */
 #include "cli/view/waterfall.h"
 
@@ -10,10 +10,10 @@
 #include "cli/view/bar.h"
 
 enum {
-    ROWS_MAX = 20,     /* bars on the screen: the newest */
-    NAME_COLUMNS = 22, /* of an action */
-    REST_COLUMNS = 14, /* behind a bar: mark, seconds */
-    BAR_MIN = 10,
+    NAME_MIN = 8, /* columns of an action's name */
+    NAME_MAX = 22,
+    REST_COLUMNS = 13, /* beside name and bar: spaces, mark, seconds */
+    BAR_MIN = 4,
 };
 
 struct waterfall {
@@ -23,9 +23,10 @@ struct waterfall {
     size_t count, cap;
     size_t total, done, running;
     int64_t began_us, ended_us, critical_ms;
+    int64_t heard_us;              /* the time of the newest event */
     const struct json *planned;    /* the actions, as plan_start has them */
     int64_t took_us, estimated_ms; /* sums of the ended actions */
-    size_t drawn;                  /* lines on the screen */
+    wend_ev_plan_end end;          /* once it has ended */
 };
 
 struct waterfall *waterfall_new(const struct mem *m)
@@ -51,21 +52,9 @@ void waterfall_free(struct waterfall *w)
     mem_free(&m, w);
 }
 
-void waterfall_lift(struct waterfall *w, struct buf *out)
+bool waterfall_open(const struct waterfall *w)
 {
-    if (w->drawn)
-        buf_fmt(out, "\033[%zuA\r\033[J", w->drawn);
-    w->drawn = 0;
-}
-
-void waterfall_leave(struct waterfall *w)
-{
-    w->drawn = 0;
-}
-
-bool waterfall_grows(const struct waterfall *w)
-{
-    return w->running > 0;
+    return w->total && (!w->ended_us || w->running);
 }
 
 /* ---- Events -------------------------------------------------------------- */
@@ -136,7 +125,7 @@ static void begin(struct waterfall *w, const wend_event *ev)
     const struct json *list;
 
     arena_reset(&w->arena);
-    w->count = w->done = w->running = w->drawn = 0;
+    w->count = w->done = w->running = 0;
     w->ended_us = w->took_us = w->estimated_ms = 0;
     list =
         json_parse_own(arena_str(&w->arena, e->actions_json), &w->arena, NULL);
@@ -146,8 +135,22 @@ static void begin(struct waterfall *w, const wend_event *ev)
     w->planned = list ? list->first : NULL;
 }
 
+/* The time in which no process had the run is not shown. */
+static void skip_gap(struct waterfall *w, int64_t gap_us)
+{
+    w->began_us += gap_us;
+    for (size_t i = 0; i < w->count; i++) {
+        w->bars[i].began_us += gap_us;
+        if (w->bars[i].ended_us)
+            w->bars[i].ended_us += gap_us;
+    }
+}
+
 void waterfall_event(struct waterfall *w, const wend_event *ev)
 {
+    if (ev->type == WEND_RUN_RESUME && !w->ended_us)
+        skip_gap(w, ev->time_us - w->heard_us);
+    w->heard_us = ev->time_us;
     if (ev->type == WEND_PLAN_START) {
         begin(w, ev);
     } else if (ev->type == WEND_PLAN_ACTION) {
@@ -159,32 +162,56 @@ void waterfall_event(struct waterfall *w, const wend_event *ev)
         end_bar(w, ev);
     } else if (ev->type == WEND_PLAN_END) {
         w->ended_us = ev->time_us;
+        w->end = ev->u.plan_end;
     }
 }
 
 /* ---- Drawing ------------------------------------------------------------- */
 
-static const char *mark_of(const struct bar *b, bool colour)
+static const char *mark_of(const struct bar *b, bool ascii)
 {
     if (!b->ended_us)
-        return "  ";
+        return " ";
     if (b->outcome == WEND_OUTCOME_OK)
-        return colour ? "\033[32m✓\033[0m " : "✓ ";
-    return colour ? "\033[31m✗\033[0m " : "✗ ";
+        return ascii ? "+" : "✓";
+    return ascii ? "x" : "✗";
+}
+
+static void put_mark(struct buf *out, const struct bar *b, bool colour)
+{
+    const char *how = b->outcome == WEND_OUTCOME_OK ? "\033[32m" : "\033[31m";
+
+    if (colour && b->ended_us)
+        buf_cstr(out, how);
+    buf_cstr(out, mark_of(b, term_ascii()));
+    if (colour && b->ended_us)
+        buf_cstr(out, "\033[0m");
 }
 
 static void put_bar(struct buf *out, struct bar b, const struct bar_scale *s,
-                    int64_t now_us, size_t columns, bool colour)
+                    int64_t now_us, size_t width, bool colour)
 {
-    const char *mark = mark_of(&b, colour), *full = b.ended_us ? "█" : "▒";
+    size_t name = width / 3, columns = BAR_MIN;
+    bool ended = b.ended_us;
+    const char *full = term_ascii() ? (ended ? "#" : "=") : ended ? "█" : "▒";
 
-    if (!b.ended_us)
-        b.ended_us = now_us;
-    term_cell(out, b.name, NAME_COLUMNS);
+    if (name > NAME_MAX)
+        name = NAME_MAX;
+    if (name < NAME_MIN)
+        name = NAME_MIN;
+    if (width > name + REST_COLUMNS + 1 + BAR_MIN)
+        columns = width - name - REST_COLUMNS - 1;
+    term_cell(out, b.name, name);
     buf_char(out, ' ');
+    if (!ended)
+        b.ended_us = now_us;
     bar_put(out, &b, s, columns, full, " ");
-    buf_fmt(out, " %s%7.1f s\033[K\n", mark,
-            (double)(b.ended_us - b.began_us) / 1e6);
+    buf_char(out, ' ');
+    if (!ended)
+        b.ended_us = 0;
+    put_mark(out, &b, colour);
+    buf_fmt(out, "%8.1f s\n",
+            (double)((ended ? b.ended_us : now_us) - b.began_us) / 1e6);
 }
 
 /* The expected duration of the plan, at the pace so far. */
@@ -199,21 +226,76 @@ static int64_t whole_us(const struct waterfall *w, int64_t gone_us)
     return most < 1e15 ? (int64_t)most : INT64_C(1000000000000000);
 }
 
-static void put_sum(struct buf *out, const struct waterfall *w, int64_t gone_us,
-                    int64_t left_us)
+static void put_end(struct buf *out, const struct waterfall *w)
 {
-    buf_fmt(out, "%zu of %zu done, %zu running, %.1f s", w->done, w->total,
-            w->running, (double)gone_us / 1e6);
-    if (left_us)
-        buf_fmt(out, ", about %.1f s left", (double)left_us / 1e6);
-    buf_cstr(out, "\033[K\n");
+    const struct {
+        int64_t count;
+        const char *what;
+    } parts[] = {
+        {w->end.failed, "failed"},
+        {w->end.skipped, "skipped"},
+        {w->end.canceled, "canceled"},
+        {w->end.running, "still running"},
+    };
+
+    buf_fmt(out, "%lld ok", (long long)w->end.ok);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].count)
+            buf_fmt(out, ", %lld %s", (long long)parts[i].count, parts[i].what);
 }
 
-void waterfall_draw(struct waterfall *w, struct buf *out, size_t width,
-                    bool colour, int64_t now_us)
+static void put_sum(struct buf *out, const struct waterfall *w, size_t width,
+                    int64_t gone_us, int64_t left_us)
 {
-    size_t rows = w->count < ROWS_MAX ? w->count : ROWS_MAX;
-    size_t columns = BAR_MIN;
+    struct buf row = {.mem = out->mem};
+
+    if (w->ended_us)
+        put_end(&row, w);
+    else
+        buf_fmt(&row, "%zu of %zu done, %zu running", w->done, w->total,
+                w->running);
+    buf_fmt(&row, ", %.1f s", (double)gone_us / 1e6);
+    if (left_us)
+        buf_fmt(&row, ", about %.1f s left", (double)left_us / 1e6);
+    term_line(out, buf_view(&row), width - 1);
+    buf_char(out, '\n');
+    out->failed |= row.failed;
+    buf_free(&row);
+}
+
+static size_t active(const struct waterfall *w, size_t from, size_t to)
+{
+    size_t count = 0;
+
+    for (; from < to; from++)
+        count += !w->bars[from].ended_us;
+    return count;
+}
+
+/* The bars that are drawn: up to the newest active one, or to the last. */
+static size_t first_drawn(const struct waterfall *w, size_t rows, size_t *end)
+{
+    *end = w->count;
+    if (w->count <= rows)
+        return 0;
+    while (*end > rows && active(w, 0, w->count) && w->bars[*end - 1].ended_us)
+        --*end;
+    return *end - rows;
+}
+
+static void put_count(struct buf *out, const char *mark, size_t count,
+                      size_t running)
+{
+    buf_fmt(out, "%s %zu more", mark, count);
+    if (running)
+        buf_fmt(out, ", %zu running", running);
+    buf_char(out, '\n');
+}
+
+void waterfall_put(const struct waterfall *w, struct buf *out, size_t width,
+                   size_t rows, bool colour, int64_t now_us)
+{
+    size_t first, end, room = rows > 4 ? rows - 1 : 3;
     struct bar_scale scale;
     int64_t gone_us, most_us;
 
@@ -227,12 +309,14 @@ void waterfall_draw(struct waterfall *w, struct buf *out, size_t width,
     most_us = whole_us(w, gone_us);
     scale =
         (struct bar_scale){w->began_us, w->began_us + (most_us ? most_us : 1)};
-    if (width > NAME_COLUMNS + REST_COLUMNS + BAR_MIN)
-        columns = width - NAME_COLUMNS - REST_COLUMNS;
-    if (w->drawn)
-        buf_fmt(out, "\033[%zuA\r", w->drawn);
-    for (size_t i = w->count - rows; i < w->count; i++)
-        put_bar(out, w->bars[i], &scale, now_us, columns, colour);
-    put_sum(out, w, gone_us, most_us - gone_us);
-    w->drawn = rows + 1;
+    if (w->count > room)
+        room -= 2; /* the counts */
+    first = first_drawn(w, room, &end);
+    if (first)
+        put_count(out, term_ascii() ? "^" : "↑", first, active(w, 0, first));
+    for (size_t i = first; i < end; i++)
+        put_bar(out, w->bars[i], &scale, now_us, width, colour);
+    if (end < w->count)
+        put_count(out, term_ascii() ? "v" : "↓", w->count - end, 0);
+    put_sum(out, w, width, gone_us, most_us - gone_us);
 }

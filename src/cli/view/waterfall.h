@@ -1,9 +1,5 @@
 /*
- * waterfall.h - draws a running plan in a terminal: a bar per action.
- *
- * The bars grow in place. Before other text is written to the terminal, call
- * waterfall_lift, which erases them so that they are drawn again below the
- * text, or waterfall_leave, which keeps them above it.
+ * waterfall.h - the bars of a plan: one per action, in the order they started.
  */
 #ifndef CLI_WATERFALL_H
 #define CLI_WATERFALL_H
@@ -12,17 +8,15 @@
 
 struct waterfall;
 
-enum { WATERFALL_TICK_MS = 100 };
-
 /* NULL: out of memory; the plan is not drawn. */
 struct waterfall *waterfall_new(const struct mem *m);
 void waterfall_free(struct waterfall *w);
 void waterfall_event(struct waterfall *w, const wend_event *ev);
-/* `width` is the width of the terminal. */
-void waterfall_draw(struct waterfall *w, struct buf *out, size_t width,
-                    bool colour, int64_t now_us);
-void waterfall_lift(struct waterfall *w, struct buf *out);
-void waterfall_leave(struct waterfall *w);
-bool waterfall_grows(const struct waterfall *w); /* something runs */
+/* At most `rows` lines, each narrower than `width`: if there are more bars,
+ * those around the active ones, and counts of the others. */
+void waterfall_put(const struct waterfall *w, struct buf *out, size_t width,
+                   size_t rows, bool colour, int64_t now_us);
+/* Its plan has started and not ended. */
+bool waterfall_open(const struct waterfall *w);
 
 #endif

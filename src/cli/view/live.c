@@ -1,0 +1,130 @@
+/*
+ * live.c - the panel of a run on a terminal: the bars of its plan, what it
+ * does at the moment, and the approval that it asks for.
+ *
+ * Events only change what the panel is to show. It is painted at most ten
+ * times a second, and not while text streams: then the text shows that the
+ * run is alive.
+ */
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/keys.h"
+#include "cli/term.h"
+#include "cli/view/view.h"
+
+enum {
+    PAINT_US = 100000, /* between two paints */
+    TEXT_US = 300000,  /* without text, before a paint */
+    ROWS_LEFT = 2,     /* of the screen, for the text above */
+};
+
+static int64_t now_us(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+void live_event(struct view *v, const wend_event *ev)
+{
+    if (ev->type == WEND_PLAN_START && !v->waterfall)
+        v->waterfall = waterfall_new(&v->mem);
+    if (v->waterfall)
+        waterfall_event(v->waterfall, ev);
+    status_event(&v->status, ev);
+    v->event_us = ev->time_us;
+    v->heard_us = now_us(CLOCK_MONOTONIC);
+}
+
+void live_lift(struct view *v)
+{
+    if (v->paints)
+        panel_lift(&v->panel, v->together ? &v->results.text : &v->talk.text);
+}
+
+void live_text(struct view *v, wend_str text)
+{
+    if (!v->paints || !v->together)
+        return;
+    v->column = term_column(v->column, v->width, text);
+    v->text_us = now_us(CLOCK_MONOTONIC);
+}
+
+/* The time of the run: that of its newest event, and what has passed since. */
+static int64_t run_now_us(const struct view *v, int64_t mono_us)
+{
+    return v->event_us + (mono_us - v->heard_us);
+}
+
+static size_t count_rows(wend_str text)
+{
+    size_t rows = 0;
+
+    for (size_t i = 0; i < text.len; i++)
+        rows += text.ptr[i] == '\n';
+    return rows;
+}
+
+static void put_rows(const struct view *v, struct buf *rows, int64_t mono_us)
+{
+    size_t room = v->panel.height, used = count_rows(buf_view(&v->question));
+    int64_t run_us = run_now_us(v, mono_us);
+
+    room = room > used + ROWS_LEFT ? room - used - ROWS_LEFT : 1;
+    if (v->waterfall && waterfall_open(v->waterfall))
+        waterfall_put(v->waterfall, rows, v->width, room, v->colour, run_us);
+    else if (!used)
+        status_put(&v->status, rows, v->width, room, run_us);
+    buf_str(rows, buf_view(&v->question));
+}
+
+static void paint(struct view *v, int64_t mono_us)
+{
+    struct buf rows = {.mem = &v->mem};
+    struct out *o = v->together ? &v->results : &v->talk;
+
+    put_rows(v, &rows, mono_us);
+    if (!rows.failed)
+        panel_paint(&v->panel, &o->text, buf_view(&rows), v->column);
+    buf_free(&rows);
+    v->painted_us = mono_us;
+}
+
+/* What the user types in answer to a question stands behind it: painted once,
+ * it stays until text moves it. */
+static bool asks(const struct view *v)
+{
+    return v->question.len && v->panel.rows;
+}
+
+int view_tick(struct view *v)
+{
+    int64_t mono_us, wait_us;
+
+    if (!v->paints)
+        return -1;
+    mono_us = now_us(CLOCK_MONOTONIC);
+    wait_us = v->painted_us + PAINT_US - mono_us;
+    if (!v->question.len && v->text_us + TEXT_US - mono_us > wait_us)
+        wait_us = v->text_us + TEXT_US - mono_us;
+    if (wait_us > 0)
+        return (int)((wait_us + 999) / 1000);
+    if (!keys_present()) /* in the background: another program has it */
+        return PAINT_US / 1000;
+    keys_raw(); /* an echo would shift the panel */
+    v->width = term_width(STDERR_FILENO);
+    if (!panel_resize(&v->panel, v->width, term_height(STDERR_FILENO),
+                      term_reflows()) &&
+        asks(v))
+        return PAINT_US / 1000;
+    paint(v, mono_us);
+    return v->panel.rows ? PAINT_US / 1000 : -1;
+}
+
+void live_plan_end(struct view *v)
+{
+    waterfall_put(v->waterfall, view_talk(v), v->width, SIZE_MAX, v->colour,
+                  v->event_us);
+}

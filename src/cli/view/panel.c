@@ -1,0 +1,88 @@
+/*
+ * panel.c - the lines that stay at the bottom of a terminal while a run goes
+ * on.
+ */
+#include "cli/view/panel.h"
+
+#include "cli/term.h"
+
+/* Rows that a text takes on a screen of `width` columns. */
+static size_t rows_of(wend_str text, size_t width)
+{
+    size_t rows = 0, columns;
+    wend_str line;
+
+    while (text.len && str_line(&text, &line)) {
+        columns = term_columns(line);
+        rows += columns > width ? (columns + width - 1) / width : 1;
+    }
+    return rows;
+}
+
+bool panel_resize(struct panel *p, size_t width, size_t height, bool reflows)
+{
+    bool changed = width != p->width || height != p->height;
+
+    if (changed && p->rows && reflows) {
+        p->rows = rows_of(buf_view(&p->shown), width);
+        p->column %= width;
+    }
+    if (p->column > width)
+        p->column = width;
+    p->width = width;
+    p->height = height;
+    return changed;
+}
+
+/* To the start of the first row; rows above the screen are out of reach. */
+static void to_first_row(const struct panel *p, struct buf *out)
+{
+    size_t rows = p->rows < p->height ? p->rows : p->height;
+
+    buf_char(out, '\r');
+    if (rows > 1)
+        buf_fmt(out, "\033[%zuA", rows - 1);
+}
+
+void panel_lift(struct panel *p, struct buf *out)
+{
+    if (!p->rows)
+        return;
+    to_first_row(p, out);
+    buf_cstr(out, "\033[J");
+    /* A full line has no column after its last: its text continues below. */
+    if (p->column && p->column < p->width)
+        buf_fmt(out, "\033[A\033[%zuC", p->column);
+    p->rows = p->column = 0;
+    buf_clear(&p->shown);
+}
+
+void panel_paint(struct panel *p, struct buf *out, wend_str rows, size_t column)
+{
+    size_t count = rows_of(rows, p->width);
+    bool first = true;
+    wend_str line;
+
+    if (str_eq(rows, buf_view(&p->shown)))
+        return;
+    if (!rows.len) {
+        panel_lift(p, out);
+        return;
+    }
+    if (p->rows)
+        to_first_row(p, out);
+    else if ((p->column = column))
+        buf_char(out, '\n');
+    buf_clear(&p->shown);
+    buf_str(&p->shown, rows);
+    while (rows.len && str_line(&rows, &line)) {
+        if (!first)
+            buf_char(out, '\n');
+        buf_str(out, line);
+        buf_cstr(out, "\033[K");
+        first = false;
+    }
+    if (count < p->rows)
+        buf_cstr(out, "\033[J");
+    p->rows = count;
+}

@@ -1,0 +1,177 @@
+#!/usr/bin/env bash
+# screen.sh - what a terminal shows while a run goes on: the bars of a plan,
+# the status line, questions; and what is left of them at the end.
+. "$(dirname "$0")/lib.sh"
+export TERM=xterm LC_ALL=C.UTF-8
+unset NO_COLOR TMUX VTE_VERSION
+
+[ -x "$test_screen" ]
+ok "the terminal is built"
+
+# times TEXT FILE: how many lines have it
+times() { grep -c -F -- "$1" "$2"; }
+
+# ---- The bars of a plan --------------------------------------------------------
+
+# Actions that stream, that end at once, and that fail with a long reason.
+gone=there-is-no-file-with-a-name-that-is-longer-than-a-line-of-the-terminal.txt
+cat >plan.yaml <<YAML
+wend: plan/1
+name: mixed
+on_failure: continue
+actions:
+  - {name: quick, type: tool, target: calculator, mode: async, params: {expression: "6*7"}}
+  - {name: slow, type: llm, mode: async, prompt: one}
+  - {name: writes, type: llm, mode: async, prompt: two}
+  - {name: broken, type: tool, target: read_file, mode: async, params: {path: $gone}}
+  - {name: after, type: tool, target: calculator, params: {expression: "1"}, depends_on: [broken]}
+YAML
+cat >model.yaml <<'YAML'
+turns:
+  - text: one two three four five six seven eight nine ten
+    delay: 80ms
+    repeat: forever
+YAML
+plan="$WEND plan run plan.yaml -m script:model.yaml"
+for size in 80x24 80x12 40x20 200x50; do
+    on_screen $size "$plan" <<STEPS
+wait slow
+wait 2 running
+sleep 300
+show mid
+STEPS
+    is "$size: the plan ends" $status 0
+    is "$size: a bar for each action on the screen" \
+        "$(times slow mid) $(times writes mid)" "1 1"
+    is "$size: at the end one bar each" \
+        "$(grep -c '^slow ' "$out") $(grep -c '^writes ' "$out")" "1 1"
+    is "$size: one sum" "$(times ', 1 failed' "$out")" 1
+    lacks "$size: nothing of what moved is left" "$out" running
+    tr -d '\n' <"$out" >joined
+    has "$size: why it failed, whole" joined \
+        "$gone"
+done
+
+# A screen that changes its size while bars are on it.
+on_screen 80x24 "$plan" <<STEPS
+wait 2 running
+size 60x16
+sleep 300
+size 120x10
+sleep 300
+show mid
+STEPS
+is "resized: one bar each on the screen" \
+    "$(grep -c '^slow ' mid) $(grep -c '^writes ' mid)" "1 1"
+is "resized: at the end one bar each" \
+    "$(grep -c '^slow ' "$out") $(grep -c '^writes ' "$out")" "1 1"
+
+# More bars than rows.
+{
+    printf 'wend: plan/1\nname: many\nmax_parallel: 4\nactions:\n'
+    for i in {1..30}; do
+        printf '  - {name: a%02d, type: llm, mode: async, prompt: x}\n' $i
+    done
+} >many.yaml
+cat >fast.yaml <<'YAML'
+turns:
+  - {text: abcdefgh, delay: 60ms, repeat: forever}
+YAML
+on_screen 80x12 "$WEND plan run many.yaml -m script:fast.yaml" <<STEPS
+wait more
+sleep 500
+show mid
+STEPS
+is "many: the plan ends" $status 0
+has "many: those above are counted" mid "↑ "
+is "many: they leave room on the screen" "$(($(wc -l <mid) <= 11))" 1
+is "many: those that run are seen" "$(grep -c '▒' mid)" 4
+is "many: all are there at the end" "$(grep -c '^a[0-9][0-9] ' "$out")" 30
+has "many: the sum" "$out" "30 ok, "
+
+# No cursor to move: lines. Only ASCII: no other character.
+TERM=dumb on_screen 80x24 "$plan" </dev/null
+has "dumb: lines" "$out" "start    slow"
+lacks "dumb: no bars" "$out" "█"
+LC_ALL=C on_screen 80x24 "$plan" </dev/null
+has "C locale: bars" "$out" "####"
+! LC_ALL=C grep -q '[^ -~]' "$out"
+ok "C locale: nothing but ASCII"
+
+# ---- The status line -----------------------------------------------------------------
+
+cat >think.yaml <<'YAML'
+turns:
+  - thinking: let me see what this could be about
+    text: the answer is short
+    delay: 100ms
+YAML
+on_screen 80x24 "$WEND run -m script:think.yaml hi" <<STEPS
+wait asking script
+wait thinking
+wait answer
+STEPS
+is "status: exit status" $status 0
+is "status: nothing of it is left" "$(sed -n 1p "$out")" "the answer is short"
+lacks "status: no thinking" "$out" thinking
+has "status: a line sums up" "$out" "wend: ok, 1 turn, "
+on_screen 80x24 "$WEND run -q -m script:think.yaml hi" </dev/null
+is "-q: only the answer" "$(cat "$out")" "the answer is short"
+
+# ---- Approvals ---------------------------------------------------------------------
+
+# Two are asked one by one; what is written meanwhile does not hide them.
+cat >ask.json <<'JSON'
+{"turns":[{"calls":[
+{"name":"write_file","args":{"path":"one","content":"1"}},
+{"name":"write_file","args":{"path":"two","content":"2"}}]},{"text":"went on"}]}
+JSON
+on_screen 80x24 "$WEND run -t write_file -m script:ask.json hi" <<STEPS
+wait "one"
+wait allow?
+run $WEND pause last
+wait paused by
+wait allow?
+size 60x20
+wait allow?
+show first
+run $WEND continue last
+wait continued by
+type x
+type y
+wait "two"
+wait allow?
+show second
+type n
+STEPS
+is "approvals: exit status" $status 0
+is "approvals: one question at a time" \
+    "$(times 'allow?' first) $(times 'allow?' second)" "1 1"
+lacks "approvals: the first is about one" first '"two"'
+is "approvals: yes and no" "$(ls one two 2>/dev/null)" one
+lacks "approvals: no question is left" "$out" "allow?"
+has "approvals: what became of them" "$out" "denied"
+rm -f one two
+
+# From a pipe the prompt comes, from the terminal the answer.
+on_screen 80x24 "echo hi | $WEND run -t write_file -m script:ask.json" <<STEPS
+wait allow?
+type y
+wait "two"
+type y
+STEPS
+is "a pipe: both are written" "$(ls one two 2>/dev/null | wc -l)" 2
+rm -f one two
+
+# A long argument leaves its beginning and the question on the screen.
+printf '{"turns":[{"calls":[{"name":"shell","args":{"command":"%s%06000d"}}]},
+{"text":"went on"}]}' 'rm -rf /precious; echo ' 7 >long.json
+on_screen 80x24 "$WEND run -t shell -m script:long.json hi" <<STEPS
+wait allow?
+show first
+type n
+STEPS
+has "long: its beginning" first "rm -rf /precious"
+has "long: what is left out" first "more lines"
+has "long: the question" first "allow?"
+finish
