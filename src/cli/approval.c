@@ -449,8 +449,10 @@ void approvals_read(struct approvals *a, struct view *v, wend_run *run)
         return;
     if (n > 0)
         a->line_len += (size_t)n;
-    if (n > 0 && !take_line(a, v->paints, &line))
+    if (n > 0 && !take_line(a, v->keys, &line))
         return;
+    if (!v->keys)
+        panel_entered(&v->panel);
     answer =
         n <= 0 || line.ptr[0] == END_OF_FILE ? ANSWER_NO : read_answer(line);
     a->line_len = 0;

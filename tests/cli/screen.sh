@@ -138,6 +138,7 @@ show first
 run $WEND continue last
 wait continued by
 type x
+sleep 500
 type y
 wait "two"
 wait allow?
@@ -162,6 +163,27 @@ type y
 STEPS
 is "a pipe: both are written" "$(ls one two 2>/dev/null | wc -l)" 2
 rm -f one two
+
+# Into a pipe, which a pager may read, the keyboard stays as it is: lines.
+on_screen 80x24 "$WEND run -t write_file -m script:ask.json hi | cat; stty -a" <<STEPS
+wait allow?
+type y\\r
+wait "two"
+wait allow?
+type n\\r
+STEPS
+is "into a pipe: yes and no" "$(ls one two 2>/dev/null)" one
+lacks "into a pipe: no question is left" "$out" "allow?"
+has "the terminal echoes" "$out" " echo "
+rm -f one two
+on_screen 80x24 "$WEND run -m script:think.yaml hi; stty -a" </dev/null
+has "the terminal echoes again" "$out" " echo "
+on_screen 80x24 "$WEND run -m script:think.yaml hi; stty -a" <<STEPS
+wait asking
+type \\x03
+type \\x03
+STEPS
+has "the terminal echoes after two interrupts" "$out" " echo "
 
 # A long argument leaves its beginning and the question on the screen.
 printf '{"turns":[{"calls":[{"name":"shell","args":{"command":"%s%06000d"}}]},

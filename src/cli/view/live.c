@@ -113,7 +113,8 @@ int view_tick(struct view *v)
         return (int)((wait_us + 999) / 1000);
     if (!keys_present()) /* in the background: another program has it */
         return PAINT_US / 1000;
-    keys_raw(); /* an echo would shift the panel */
+    if (v->keys)
+        keys_raw(); /* an echo would shift the panel */
     v->width = term_width(STDERR_FILENO);
     if (!panel_resize(&v->panel, v->width, term_height(STDERR_FILENO),
                       term_reflows()) &&

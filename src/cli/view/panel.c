@@ -57,6 +57,11 @@ void panel_lift(struct panel *p, struct buf *out)
     buf_clear(&p->shown);
 }
 
+void panel_entered(struct panel *p)
+{
+    p->rows += p->rows > 0;
+}
+
 void panel_paint(struct panel *p, struct buf *out, wend_str rows, size_t column)
 {
     size_t count = rows_of(rows, p->width);

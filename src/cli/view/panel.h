@@ -28,5 +28,7 @@ bool panel_resize(struct panel *p, size_t width, size_t height, bool reflows);
 void panel_paint(struct panel *p, struct buf *out, wend_str rows,
                  size_t column);
 void panel_lift(struct panel *p, struct buf *out);
+/* The user ended a line: the cursor is below the panel. */
+void panel_entered(struct panel *p);
 
 #endif

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/term.h"
@@ -118,6 +119,14 @@ void view_free(struct view *v)
     buf_free(&v->talk.text);
 }
 
+/* A pager may read the pipe: the keyboard and its modes are the pager's. */
+static bool is_pipe(int fd)
+{
+    struct stat s;
+
+    return !fstat(fd, &s) && S_ISFIFO(s.st_mode);
+}
+
 bool view_open(struct view *v, const struct settings *set, enum look look)
 {
     bool shows = look == LOOK_ANSWER && !set->quiet;
@@ -137,6 +146,7 @@ bool view_open(struct view *v, const struct settings *set, enum look look)
     v->results.text.mem = v->talk.text.mem = &v->mem;
     v->panel.shown.mem = v->question.mem = &v->mem;
     v->paints = shows && term_moves(STDERR_FILENO);
+    v->keys = v->paints && !is_pipe(STDOUT_FILENO);
     panel_resize(&v->panel, v->width, term_height(STDERR_FILENO), false);
     if ((set->events <= DIALECT_NATIVE || open_dialect(v, set)) &&
         open_log(v, set->log_file))

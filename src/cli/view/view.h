@@ -56,6 +56,7 @@ struct view {
     int64_t began_us;
     /* What a terminal shows below the text (live.c): */
     bool paints; /* else nothing */
+    bool keys;   /* answers are keys, not lines */
     struct panel panel;
     struct status status;
     struct waterfall *waterfall; /* NULL: no plan yet */
