@@ -89,6 +89,38 @@ is "many: those that run are seen" "$(grep -c '▒' mid)" 4
 is "many: all are there at the end" "$(grep -c '^a[0-9][0-9] ' "$out")" 30
 has "many: the sum" "$out" "30 ok, "
 
+# A resumed run shows what had ended, without the 3 s in which no process had
+# it; so does a replay.
+cat >two.yaml <<'YAML'
+wend: plan/1
+name: two
+actions:
+  - {name: first, type: llm, prompt: one}
+  - {name: second, type: llm, prompt: two, depends_on: [first]}
+YAML
+begin "$WEND" plan run two.yaml -m script:model.yaml
+soon in_log "$id" '"type":"action_end"'
+killed
+sleep 3
+on_screen 80x24 "$WEND resume" <<STEPS
+wait second
+show mid
+STEPS
+is "resume: exit status" $status 0
+has "resume: what had ended is there" mid "first "
+is "resume: one bar each" \
+    "$(grep -c '^first ' "$out") $(grep -c '^second ' "$out")" "1 1"
+whole=$(sed -n 's/^2 ok, \([0-9.]*\) s$/\1/p' "$out")
+all=$("$WEND" log --json last | sed 's/.*"time":\([0-9.]*\),.*/\1/' |
+    awk 'NR == 1 { begin = $1 } END { print $1 - begin }')
+awk -v whole="$whole" -v all="$all" 'BEGIN { exit !(whole && whole < all - 2) }'
+ok "resume: the time between is not drawn ($whole of $all s)"
+on_screen 80x24 "$WEND replay last" <<STEPS
+wait 1 running
+STEPS
+is "replay: one bar each" \
+    "$(grep -c '^first ' "$out") $(grep -c '^second ' "$out")" "1 1"
+
 # No cursor to move: lines. Only ASCII: no other character.
 TERM=dumb on_screen 80x24 "$plan" </dev/null
 has "dumb: lines" "$out" "start    slow"
