@@ -303,7 +303,7 @@ static void test_work(void)
         fits = schema_check(
             s, json_parse(str_of(quoted(&value, b.ptr)), &a, NULL), NULL);
         tap_ok(fits == rows[i].wanted, "work: %s", rows[i].why);
-        tap_ok(clock() - began < 3 * CLOCKS_PER_SEC, "work: %s, in time",
+        tap_ok(clock() - began < 15 * CLOCKS_PER_SEC, "work: %s, in time",
                rows[i].why);
         buf_free(&value);
         buf_free(&b);
@@ -396,7 +396,7 @@ static void test_names(void)
         compile(b.ptr, &a, &err);
         tap_is_i64(err.status, rows[i].wanted, "names: %s %s", rows[i].why,
                    err.message);
-        tap_ok(clock() - began < 5 * CLOCKS_PER_SEC, "names: %s, in time",
+        tap_ok(clock() - began < 20 * CLOCKS_PER_SEC, "names: %s, in time",
                rows[i].why);
         buf_free(&b);
         arena_free(&a);
