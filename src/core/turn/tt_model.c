@@ -7,15 +7,19 @@
 
 #include "base/code.h"
 
+/* Each turn writes it: without printf. */
 static wend_str parts_json(struct tt *x)
 {
-    wend_str fixed = x->t->config->parts;
+    const struct turn *t = x->t;
+    struct buf b = {.mem = x->s->scratch->mem};
 
-    return text_fmt(x,
-                    "[%.*s{\"name\":\"history\",\"priority\":100,"
-                    "\"tokens\":%lld,\"truncated\":false}]",
-                    (int)fixed.len, fixed.ptr,
-                    x->t->history ? (long long)x->t->history->tokens : 0);
+    buf_room(&b, t->config->parts.len + 128);
+    buf_char(&b, '[');
+    buf_str(&b, t->config->parts);
+    buf_cstr(&b, "{\"name\":\"history\",\"priority\":100,\"tokens\":");
+    buf_i64(&b, t->history ? t->history->tokens : 0);
+    buf_cstr(&b, ",\"truncated\":false}]");
+    return take_text(x, &b);
 }
 
 /* A provider's cache of the last request serves this one as far as both begin
@@ -32,16 +36,26 @@ static wend_str prefix_changed(const struct turn *t)
                            : STR_NONE;
 }
 
+static wend_str prefix_hex(struct tt *x, uint64_t prefix)
+{
+    unsigned char bytes[8];
+    char hex[2 * sizeof bytes + 1];
+
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (unsigned char)(prefix >> (56 - 8 * i));
+    hex_text(hex, bytes, sizeof bytes);
+    return arena_str(x->s->scratch, (wend_str){hex, sizeof hex - 1});
+}
+
 void end_context(struct tt *x)
 {
     const struct turn *t = x->t;
-    unsigned long long prefix =
-        t->history ? t->history->prefix : t->config->prefix;
+    uint64_t prefix = t->history ? t->history->prefix : t->config->prefix;
 
     emit(x, WEND_CONTEXT_END,
          &(wend_ev_context_end){.tokens = turn_tokens(t),
                                 .parts_json = parts_json(x),
-                                .prefix_hash = text_fmt(x, "%016llx", prefix),
+                                .prefix_hash = prefix_hex(x, prefix),
                                 .prefix_changed_json = prefix_changed(t)});
 }
 
