@@ -243,7 +243,7 @@ struct crowd {
 static void *crowd_run(void *arg)
 {
     struct crowd *c = arg;
-    wend_str text;
+    const wend_event *ev;
 
     if (!rig_open(&c->rig, NULL, "openai:text:4:8,first=50ms"))
         return NULL;
@@ -252,7 +252,11 @@ static void *crowd_run(void *arg)
     for (int i = 0; i < CROWD_RUNS; i++) {
         wend_outcome outcome = WEND_OUTCOME_NONE;
 
-        wend_run_wait(c->runs[i], &text);
+        while (wend_run_next(c->runs[i], &ev) == WEND_OK)
+            if (ev->type == WEND_RUN_END && ev->u.run_end.error)
+                printf("# a run failed: %.*s\n",
+                       (int)ev->u.run_end.error->message.len,
+                       ev->u.run_end.error->message.ptr);
         wend_run_outcome(c->runs[i], &outcome);
         c->well += outcome == WEND_OUTCOME_OK;
         wend_run_free(c->runs[i]);
