@@ -11,7 +11,7 @@
 /* Whether a person can answer here: standard error is a terminal, and this
  * process is in its foreground. Standard input may be a pipe. */
 bool keys_present(void);
-/* /dev/tty for reading; -1: nobody is there. */
+/* /dev/tty for reading; -1: no person can answer. */
 int keys_open(void);
 /* From now on keys are not echoed and not gathered into lines. Has no effect
  * in the background. */

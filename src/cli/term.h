@@ -39,7 +39,7 @@ bool term_asks(void); /* the user can be asked: standard input and error are
                          terminals */
 bool term_same(int fd, int fd2); /* both are the same file or terminal */
 bool term_moves(int fd);         /* a terminal with a cursor to move */
-bool term_colour(int fd);        /* such a one, and NO_COLOR is not set */
+bool term_colour(int fd);        /* it moves, and NO_COLOR is not set */
 bool term_reflows(void);         /* it wraps its lines anew when resized */
 bool term_ascii(void);           /* the locale has no other characters */
 

@@ -90,7 +90,7 @@ HTTPS_PROXY=http://joe:hunter2secret@127.0.0.1:1 \
 has "no proxy is there: named" "$out" \
     "a.test through the proxy 127.0.0.1:1: connection refused"
 HTTPS_PROXY='http://joe:hunter2secret@x y' \
-    hopeless "a proxy that is none" proxy "HTTPS_PROXY is not the URL of a proxy" 1 \
+    hopeless "an invalid proxy" proxy "HTTPS_PROXY is not the URL of a proxy" 1 \
     --base-url https://a.test/v1
 unset HTTPS_PROXY
 [ -z "$(grep -rlaF hunter2 "$work/out" "$work/err" "$work/wend.db"*)" ]

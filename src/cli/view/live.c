@@ -58,18 +58,10 @@ static int64_t run_now_us(const struct view *v, int64_t mono_us)
     return v->event_us + (mono_us - v->heard_us);
 }
 
-static size_t count_rows(wend_str text)
-{
-    size_t rows = 0;
-
-    for (size_t i = 0; i < text.len; i++)
-        rows += text.ptr[i] == '\n';
-    return rows;
-}
-
 static void put_rows(const struct view *v, struct buf *rows, int64_t mono_us)
 {
-    size_t room = v->panel.height, used = count_rows(buf_view(&v->question));
+    size_t room = v->panel.height,
+           used = str_count(buf_view(&v->question), '\n');
     int64_t run_us = run_now_us(v, mono_us);
 
     room = room > used + ROWS_LEFT ? room - used - ROWS_LEFT : 1;

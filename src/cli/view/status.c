@@ -31,7 +31,7 @@ static void run_start(struct status *s, const wend_event *ev)
     const struct json *config =
         json_parse(ev->u.run_start.config_json, &a, NULL);
 
-    json_i64(json_get(json_get(config, "model"), "context_tokens"), &s->window);
+    json_i64(json_get(config, "context_tokens"), &s->window);
     arena_free(&a);
 }
 
@@ -83,9 +83,10 @@ static void call_start(struct status *s, const wend_event *ev)
     const wend_ev_call_start *e = &ev->u.call_start;
     struct status_call *c;
 
-    if (s->calls_count++ >= STATUS_CALLS_MAX)
+    s->calls_count++;
+    if (s->named == STATUS_CALLS_MAX)
         return;
-    c = &s->calls[s->calls_count - 1];
+    c = &s->calls[s->named++];
     copy(c->id, sizeof c->id, e->call);
     utf8_fmt(c->text, sizeof c->text, "%.*s %.*s", (int)e->name.len,
              e->name.ptr,
@@ -96,17 +97,14 @@ static void call_start(struct status *s, const wend_event *ev)
 
 static void call_end(struct status *s, const wend_event *ev)
 {
-    size_t named =
-        s->calls_count < STATUS_CALLS_MAX ? s->calls_count : STATUS_CALLS_MAX;
-
     if (s->calls_count)
         s->calls_count--;
-    for (size_t i = 0; i < named; i++)
+    for (size_t i = 0; i < s->named; i++)
         if (str_is(ev->u.call_end.call, s->calls[i].id)) {
             s->ended = s->calls[i];
+            s->named--;
             memmove(s->calls + i, s->calls + i + 1,
-                    (named - i - 1) * sizeof *s->calls);
-            s->calls[named - 1] = (struct status_call){.text = "..."};
+                    (s->named - i) * sizeof *s->calls);
             return;
         }
 }
@@ -114,7 +112,7 @@ static void call_end(struct status *s, const wend_event *ev)
 /* What the former process had begun starts again. */
 static void run_resume(struct status *s, const wend_event *ev)
 {
-    s->calls_count = 0;
+    s->calls_count = s->named = 0;
     turn_to(s, STATUS_NONE, ev);
 }
 
@@ -218,10 +216,8 @@ void status_put(const struct status *s, struct buf *out, size_t width,
                 size_t rows, int64_t now_us)
 {
     struct buf row = {.mem = out->mem};
-    size_t named = s->calls_count;
+    size_t named = s->named;
 
-    if (named > STATUS_CALLS_MAX)
-        named = STATUS_CALLS_MAX;
     if (named + 2 > rows)
         named = rows > 2 ? rows - 2 : 0;
     for (size_t i = 0; i < named; i++) {

@@ -26,10 +26,11 @@ struct status {
     int64_t since_us, until_us; /* of `now` */
     char model[64], pause_by[40];
     struct status_call calls[STATUS_CALLS_MAX];
-    size_t calls_count;       /* may be more than are named */
+    size_t named;             /* in `calls` */
+    size_t calls_count;       /* may be more */
     struct status_call ended; /* the newest of those that were named */
     int64_t tokens_in, tokens_out;
-    int64_t cost_nano;       /* -1: not known */
+    int64_t cost_nano;       /* of the calls with a known price */
     int64_t context, window; /* tokens of the newest request; 0: not known */
 };
 
