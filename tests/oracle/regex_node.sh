@@ -13,16 +13,8 @@
 set -eu
 cd "$(dirname "$0")/../.."
 
-if ! command -v node >/dev/null 2>&1; then
-    echo "regex_node.sh: SKIPPED, node is not installed" >&2
-    echo "1..0 # SKIP node is not installed"
-    exit 0
-fi
-mkdir -p build/oracle
-objects=$(ls src/base/*.c src/core/schema/*.c tests/oracle/schema_driver.c |
-    sed 's,^,build/asan/,; s,c$,o,')
-make -s VARIANT=asan $objects >&2
-${CC:-gcc} -fsanitize=address,undefined -o build/oracle/regex_driver \
-    $objects $(pkg-config --libs libpcre2-8)
-exec node tests/oracle/regex_node.js build/oracle/regex_driver "${SEED:-1}" \
-    "${ROUNDS:-10000}"
+. tests/oracle/schema.inc
+
+command -v node >/dev/null 2>&1 || skip "node is not installed"
+build_driver
+exec node tests/oracle/regex_node.js "$driver" "${SEED:-1}" "${ROUNDS:-10000}"

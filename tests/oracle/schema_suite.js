@@ -78,6 +78,8 @@ function run(all) {
         'S ' + JSON.stringify(schema), 'V ' + JSON.stringify(value)]);
     const ran = spawnSync(driver, { input: lines.join('\n') + '\n',
                                     maxBuffer: 1 << 28, encoding: 'utf8' });
+    if (ran.error)
+        throw ran.error;
     const answers = ran.stdout.split('\n');
 
     if (ran.status !== 0) {
