@@ -16,6 +16,8 @@
 #include "base/utf8.h"
 #include "host/fetch/fetch_pool.h"
 
+enum { SHORTS_MAX = 3 };
+
 /* ---- Callbacks of libcurl ------------------------------------------------ */
 
 /* Whether the request may be sent, or sent again. On a new
@@ -173,12 +175,23 @@ static bool is_unconnected(CURLcode code)
     return code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT;
 }
 
+/* libcurl does not tell why it could not read a file or resolve a name, and
+ * another thread may have closed a descriptor since. */
+static bool may_be_short(struct exchange *t, CURLcode code)
+{
+    bool may = code == CURLE_SSL_CACERT_BADFILE ||
+               (code == CURLE_COULDNT_RESOLVE_HOST && room_crowded());
+
+    return may && t->shorts++ < SHORTS_MAX;
+}
+
 /* It failed before it was connected, for want of a descriptor: for its
  * socket, or for a file or a look-up of libcurl's. */
-static bool is_short(const struct exchange *t, CURLcode code)
+static bool is_short(struct exchange *t, CURLcode code)
 {
     return code != CURLE_OK && t->phase == PHASE_CONNECT &&
-           t->refused == CURLE_OK && (t->no_socket || room_none(t->fetch));
+           t->refused == CURLE_OK &&
+           (t->no_socket || room_none(t->fetch) || may_be_short(t, code));
 }
 
 static void begin_again(struct exchange *t)
@@ -380,6 +393,7 @@ static wend_status prepare(struct exchange *t, const struct fetch_request *q,
     t->broken = NULL;
     t->allow = q->allow;
     t->bare = t->no_socket = false;
+    t->shorts = 0;
     if (!t->easy ||
         !easy_set(f->curl, t->easy, q, &t->url, &t->parties, &t->arena) ||
         !set_callbacks(f->curl, t))

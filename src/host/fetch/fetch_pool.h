@@ -139,6 +139,7 @@ struct exchange {
     bool starved;   /* it waits, or has waited, for a descriptor */
     bool opening;   /* see room_take */
     bool no_socket; /* there was none for its socket */
+    uint8_t shorts; /* failures that the want of one may explain */
     bool bare;      /* an address was refused for the secret's sake */
     bool (*allow)(void *ctx, const struct sockaddr *to, char *why, size_t size);
     char why[160]; /* an address was not allowed */
@@ -301,6 +302,7 @@ bool room_wait(struct exchange *t);
 void room_enter(struct exchange *t); /* waits in any case */
 void room_wake(struct net *f);       /* the first that waits */
 bool room_none(const struct net *f); /* not a single one is free */
+bool room_crowded(void);             /* connections have many of them */
 
 /* ---- fetch_plain.c ------------------------------------------------------- */
 

@@ -21,6 +21,7 @@ enum {
     SPARE_MAX = 64,
     IDLE_SHARE = 8, /* of each kind; they keep others from theirs */
     IDLE_MAX = 1000,
+    CROWD_SHARE = 4,
     RETRY_MS = 10, /* others than we may give descriptors back */
 };
 
@@ -67,6 +68,11 @@ static int64_t lowest_free(const struct net *f)
 bool room_none(const struct net *f)
 {
     return lowest_free(f) == INT64_MAX;
+}
+
+bool room_crowded(void)
+{
+    return atomic_load(&all.connected) >= limit() / CROWD_SHARE;
 }
 
 /* The host may change it at any time. */

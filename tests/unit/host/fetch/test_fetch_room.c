@@ -124,6 +124,75 @@ int socket(int domain, int type, int protocol)
     return (int)syscall(SYS_socket, domain, type, protocol);
 }
 
+static int unreadable; /* how often ca.pem from now on */
+
+/* In place of libc's: the descriptor that it lacks is free again afterwards. */
+static FILE *open_file(const char *path, const char *mode)
+{
+    bool is_ca = strstr(path, "/ca.pem");
+    int fd = -1;
+
+    if (is_ca && unreadable > 0) {
+        unreadable--;
+        errno = EMFILE;
+        return NULL;
+    }
+    if (*mode == 'r')
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+    else
+        fd = open(path, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600);
+    return fd < 0 ? NULL : fdopen(fd, mode);
+}
+
+/* libcrypto, which is loaded later, must see them. */
+__attribute__((visibility("default"))) FILE *fopen(const char *path,
+                                                   const char *mode)
+{
+    return open_file(path, mode);
+}
+
+__attribute__((visibility("default"))) FILE *fopen64(const char *path,
+                                                     const char *mode)
+{
+    return open_file(path, mode);
+}
+
+/* What libcurl says is the same in both cases: the file cannot be read. */
+static void test_unreadable(const struct world *other)
+{
+    static const struct {
+        const char *why;
+        int times;
+        enum fetch_end how;
+    } rows[] = {
+        {"no descriptor was free for it three times", 3, FETCH_OK},
+        {"it stays unreadable", 1000, FETCH_CA_FILE},
+    };
+    char url[128];
+
+    snprintf(url, sizeof url, "https://localhost:%d/=text:3/",
+             other->server.tls_port);
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct world own = {.server = other->server, .libcurl = true};
+        struct seen s = {.w = &own};
+        struct fetch_request q = {.url = url,
+                                  .ca_file = other->server.ca,
+                                  .connect_ms = 30000,
+                                  .first_byte_ms = 60000};
+
+        loop_new(&fetch_mem_libc, &own.loop, NULL);
+        fetch_new(&fetch_mem_libc, own.loop, &own.fetch, NULL);
+        unreadable = rows[i].times;
+        seen_ask(&s, &q, NULL);
+        seen_wait(&s);
+        tap_ok(s.how == rows[i].how && unreadable < rows[i].times,
+               "a file of authorities: %s (%s)", rows[i].why, s.message);
+        unreadable = 0;
+        fetch_free(own.fetch);
+        loop_free(own.loop);
+    }
+}
+
 /* With transfers of its own: no connection is kept that could be used. */
 static void test_refused(const struct world *other)
 {
@@ -316,6 +385,7 @@ int main(void)
     test_none(&w, tls, false);
     test_none(&w, tls, true);
     test_refused(&w);
+    test_unreadable(&w);
     test_passing();
     fetch_free(w.fetch); /* with all that it keeps */
     w.fetch = NULL;
