@@ -334,11 +334,10 @@ int open_runtime(struct cli *cli)
 
 enum { PAGE = 100 };
 
-static const char *const status_words[] = {
+const char *const status_words[] = {
     "running", "waiting",  "paused", "interrupted", "ok",
     "limit",   "canceled", "failed", NULL,
 };
-enum { STATUS_WORDS = sizeof status_words / sizeof *status_words - 1 };
 
 int64_t wall_us(void)
 {
@@ -348,24 +347,18 @@ int64_t wall_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-int run_filter(const struct cli *cli, int64_t now_us, wend_list_options *out)
+void run_filter(const struct cli *cli, int64_t now_us, wend_list_options *out)
 {
     const struct settings *set = &cli->set;
-    wend_str status = str_of(set->status);
-    char hint[HINT_BYTES];
 
     *out = (wend_list_options){.size = sizeof *out,
-                               .status = set->status,
                                .user = set->user,
                                .session = set->session,
                                .agent = set->agent};
     if (set->since_ms)
         out->since_us = now_us - set->since_ms * 1000;
-    if (!status.ptr || str_index(status, status_words, STATUS_WORDS) >= 0)
-        return EXIT_DONE;
-    return usage_error(
-        cli, "--status: unknown status '%s'%s", set->status,
-        did_you_mean(hint, set->status, status_words, STATUS_WORDS));
+    if (set->status >= 0)
+        out->status = status_words[set->status];
 }
 
 int each_run(struct cli *cli, const wend_list_options *filter, int64_t left,
@@ -476,6 +469,8 @@ static int not_one(const char *name, wend_runs *list, const struct found *first,
 
 struct last_run {
     struct found *out;
+    int64_t before; /* of this many more recent ones */
+    int64_t seen;
     bool found, imported;
 };
 
@@ -483,22 +478,38 @@ static int note_last(void *ctx, const wend_run_info *info)
 {
     struct last_run *l = ctx;
 
-    keep_found(l->out, info);
     l->imported |= info->imported;
-    l->found = !info->child && !info->imported;
-    return l->found ? EXIT_FAILED : EXIT_DONE; /* the first is enough */
+    if (info->child || info->imported)
+        return EXIT_DONE;
+    keep_found(l->out, info);
+    l->found = l->seen++ == l->before;
+    return l->found ? EXIT_FAILED : EXIT_DONE; /* this one is enough */
+}
+
+/* `last` and `last~N`, N counted from 0. */
+static bool is_last(wend_str name, int64_t *before)
+{
+    *before = 0;
+    return str_is(name, "last") ||
+           (str_starts(name, "last~") && str_to_i64(str_skip(name, 5), before));
 }
 
 /* The newest run that is neither a child nor imported: the author of a file
  * chooses the ids and times in it. */
-static int find_last(struct cli *cli, struct found *out)
+static int find_last(struct cli *cli, int64_t before, struct found *out)
 {
     const wend_list_options all = {.size = sizeof all};
-    struct last_run l = {.out = out};
+    struct last_run l = {.out = out, .before = before};
     int code = each_run(cli, &all, -1, note_last, &l);
 
     if (l.found || code)
         return l.found ? EXIT_DONE : code;
+    if (l.seen)
+        return complain(EXIT_USAGE,
+                        "'last~%lld' is too far back: there %s only %lld %s "
+                        "that 'last' can mean; 'wend runs' lists runs",
+                        (long long)before, l.seen == 1 ? "is" : "are",
+                        (long long)l.seen, l.seen == 1 ? "run" : "runs");
     return complain(EXIT_USAGE,
                     l.imported
                         ? "'last' never means an imported run, and all runs "
@@ -512,12 +523,13 @@ int find_run(struct cli *cli, const char *name, struct found *out)
         .size = sizeof o, .run = name, .limit = CANDIDATES_SHOWN + 1};
     const wend_run_info *info;
     wend_runs *list = NULL;
+    int64_t before;
     int code;
 
     if (!*name)
         return usage_error(cli, "the run id is empty");
-    if (!strcmp(name, "last"))
-        return find_last(cli, out);
+    if (is_last(str_of(name), &before))
+        return find_last(cli, before, out);
     code = report(cli, wend_store_list(cli->store, &o, &list, &cli->err));
     if (code)
         return code;

@@ -35,14 +35,15 @@ struct settings {
     /* Options only. */
     bool http2;
     bool insecure_http; /* any of the three */
-    bool help, json, quiet, verbose, follow, no_deltas, accept;
+    bool help, json, quiet, verbose, follow, deltas, no_deltas, accept;
     bool accept_loss;
-    const char *log_file, *schema, *status, *user, *session, *agent;
+    const char *log_file, *schema, *user, *session, *agent;
     const char *record_dir, *playback_dir, *head, *salvage, *output;
     struct words types, tool_files, servers, inputs;
     bool list, remove, exact, always, dry_run, no_run, live, trust_store;
     struct words results;
     int64_t events;     /* enum dialect_word; -1 = not given */
+    int64_t status;     /* index of status_words; -1 = not given */
     int64_t sandbox;    /* index of the word; -1 = not given */
     int64_t format;     /* the same, for a plan */
     int64_t on_unknown; /* wend_unknown */
@@ -60,6 +61,7 @@ enum dialect_word {
 };
 extern const char *const dialect_words[]; /* ends with NULL */
 extern const char *const on_off_words[];  /* the same */
+extern const char *const status_words[];  /* the same */
 
 struct cli {
     const struct command *command;
@@ -171,7 +173,8 @@ int print_safe(const struct cli *cli, const struct buf *text,
 /* The arguments starting with `from`, joined by spaces. */
 void put_args(const struct cli *cli, int from, struct buf *out);
 
-/* The id behind RUN: a full id, a unique prefix or `last`. */
+/* The id behind RUN: a full id, a unique prefix, `last`, or `last~N` for the
+ * Nth run before the last. */
 struct found {
     char id[40];
     int64_t started_us;
@@ -204,9 +207,8 @@ enum run_state { RUN_GONE, RUN_UNDER_WAY, RUN_INTERRUPTED, RUN_OVER };
 /* Sets `parent` to the id of a child's parent; NULL: not needed. */
 enum run_state run_state(struct cli *cli, const char *id, char parent[40]);
 
-/* Builds the filter from --status, --user, --session, --agent and --since.
- * Reports an unknown status and returns EXIT_USAGE. */
-int run_filter(const struct cli *cli, int64_t now_us, wend_list_options *out);
+/* The filter of --status, --user, --session, --agent and --since. */
+void run_filter(const struct cli *cli, int64_t now_us, wend_list_options *out);
 int64_t wall_us(void);
 /* The number of runs that fit, at most o->limit; -1: the listing failed. */
 int64_t runs_count(struct cli *cli, const wend_list_options *o);

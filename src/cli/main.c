@@ -54,7 +54,9 @@ static int print_command_help(const struct command *c)
             c->name, c->args[0] ? " " : "", c->args);
     options_help(c->opts, &b);
     if (strstr(c->args, "RUN"))
-        buf_cstr(&b, "\nRUN is an id, a unique prefix of an id, or last.\n");
+        buf_cstr(&b,
+                 "\nRUN is an id, a unique prefix of an id, last, or last~N "
+                 "(the Nth before the last).\n");
     else if (c->more)
         buf_char(&b, '\n');
     buf_cstr(&b, c->more ? c->more : "");
@@ -99,7 +101,7 @@ static int help_about(const struct cli *cli, const char *name)
 static void defaults(struct settings *set)
 {
     memset(set, 0, sizeof *set);
-    set->limit = set->events = set->sandbox = -1;
+    set->limit = set->events = set->sandbox = set->status = -1;
     set->speed = 1;
 }
 

@@ -124,7 +124,7 @@
 
 /* Filters of a listing, see run_filter. */
 #define ROWS_FILTER                                                           \
-    ROW_TEXT(status, "status", "STATUS",                                      \
+    ROW_WORD(status, "status", "STATUS", status_words,                        \
              "only runs with this status: running, ok, failed, ..."),         \
     ROW_TEXT(user, "user", "NAME", "only runs of this user"),                 \
     ROW_TEXT(session, "session", "NAME", "only runs of this session"),        \

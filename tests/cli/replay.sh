@@ -40,7 +40,15 @@ is "--to" "$(types "$out")" \
     "run_start turn_start context_start context_end"
 
 exits "log" 0 "$WEND" log last
-is "log: a line an event" "$(wc -l <"$out")" "$(wc -l <original)"
+is "log: a line per kept event" "$(wc -l <"$out")" \
+    "$(grep -vc '"n":' original)"
+exits "log --deltas" 0 "$WEND" log --deltas last
+is "log --deltas: a line per event" "$(wc -l <"$out")" "$(wc -l <original)"
+exits "log --type of a delta" 0 "$WEND" log --type text_delta last
+is "log --type of a delta: it was asked for" "$(wc -l <"$out")" \
+    "$(grep -c '"type":"text_delta"' original)"
+exits "log --json" 0 "$WEND" log --json last
+is "log --json: all of it" "$(cat "$out")" "$(cat original)"
 exits "--no-deltas" 0 "$WEND" log --no-deltas --json last
 is "--no-deltas" "$(cat "$out")" "$(grep -v '"n":' original)"
 exits "--type" 0 "$WEND" log --json --type call_end --type run_end last

@@ -68,6 +68,22 @@ for odd in '%' '_' '*' '' "$newest-more" '[0-9]'; do
     exits "no run: '$odd'" 2 "$WEND" replay "$odd"
 done
 
+# last~N: the Nth before the last.
+n=0
+for id in $ids; do
+    exits "last~$n" 0 "$WEND" log --json last~$n
+    is "last~$n" "$(first_type)" "$id"
+    n=$((n + 1))
+done
+exits "last~N too far back" 2 "$WEND" log last~4
+has "last~N too far back: says how many there are" "$err" \
+    "'last~4' is too far back: there are only 4 runs"
+for odd in 'last~' 'last~x' 'last~-1' 'last~1~1' 'last~99999999999999999999' \
+    'last ' 'lastt'; do
+    exits "no run: '$odd'" 2 "$WEND" replay "$odd"
+    has "no run: '$odd'" "$err" "not found"
+done
+
 # A short id in the list names one run.
 run "$WEND" runs
 short=$(awk 'NR == 2 { print $1 }' "$out")

@@ -104,8 +104,27 @@ has "a plan's tools: by what they are, not by its actions" "$out" \
 lacks "a plan's tools: none of what was skipped" "$out" "  glob "
 lacks "a plan's tools: a model is none" "$out" "  c "
 
+# Runs that are not over.
+begin "$WEND" run -m "$held" hi
+exits "a run that is active" 0 "$WEND" stats --json
+is "a run that is active counts" "$(got runs) $(got interrupted) $(got active)" \
+    "8 0 1"
+killed
+exits "a run that was interrupted" 0 "$WEND" stats --json
+is "a run that was interrupted counts" \
+    "$(got runs) $(got interrupted) $(got active)" "8 1 0"
+is "an interrupted run of an agent" "$(named agents agent interrupted) \
+$(named agents other interrupted)" "1 0"
+exits "a run that was interrupted, in words" 0 "$WEND" stats
+has "a run that was interrupted, in words" "$out" \
+    "8 runs: 5 ok, 1 limit, 1 failed, 1 interrupted"
+run "$WEND" fork --no-run last
+exits "a fork that never ran" 0 "$WEND" stats --json
+is "a fork that never ran is interrupted" "$(got interrupted)" 2
+run "$WEND" rm --yes last
+
 sqlite3 "$WEND_STORE" "update events set body = replace(body, 'three', 'drei')"
 exits "a damaged run" 74 "$WEND" stats --json
 has "a damaged run is said" "$err" "is damaged at event 1"
-is "the others count" "$(got runs)" 6
+is "the others count" "$(got runs)" 7
 finish

@@ -63,9 +63,11 @@ no such provider|script:|run -m wurst:x hi
 no run|expected one run|log
 two runs|expected one run|replay a b
 runs with a word|unexpected argument 'all'|runs all
-no status|unknown status 'wurst'|runs --status wurst
+no status|--status: 'wurst' is not one of running, waiting, paused, interrupted, ok, limit, canceled, failed|runs --status wurst
+stats too|--status: 'wurst' is not one of running, waiting, paused|stats --status wurst
 near status|did you mean 'failed'?|runs --status faild
 no events|unknown event type 'wurst'|log --type wurst last
+deltas and none|--deltas cannot be combined with --no-deltas|log --deltas --no-deltas last
 near events|did you mean 'call_end'?|log --type cal_end last
 no factor|is not a speed factor|replay --speed fast last
 no such tool|there is no tool 'wurst'|tools wurst

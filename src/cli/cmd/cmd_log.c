@@ -13,7 +13,8 @@ static const struct opt opts[] = {
     ROW_NUMBER(seq_at, "seq", "SEQ", "only this kept event", .min = 1),
     ROW_LIST(types, "type", "TYPE",
              "only events of this type; may be repeated"),
-    ROW_FLAG(no_deltas, "no-deltas", "only kept events"),
+    ROW_FLAG(deltas, "deltas", "also deltas: pieces of text and output"),
+    ROW_FLAG(no_deltas, "no-deltas", "only kept events, also as JSON"),
     ROW_JSON("print JSON lines, byte for byte as recorded"),
     ROW_EVENTS(""),
     ROW_STORE,
@@ -32,9 +33,13 @@ static int unknown_type(const char *name)
                     did_you_mean(hint, name, names, n));
 }
 
-/* A bit per type to show; all of them without --type. */
+/* A bit per type to show. Without --type JSON has all of them, so that a log
+ * can be compared byte for byte; lines are for people, who rarely want every
+ * piece of a text. */
 static int read_types(const struct settings *set, uint64_t *bits)
 {
+    bool none = set->no_deltas;
+
     *bits = 0;
     for (size_t i = 0; i < set->types.count; i++) {
         wend_event_type t = wend_event_type_of(set->types.items[i]);
@@ -43,9 +48,11 @@ static int read_types(const struct settings *set, uint64_t *bits)
             return unknown_type(set->types.items[i]);
         *bits |= (uint64_t)1 << t;
     }
-    if (!*bits)
+    if (!*bits) {
         *bits = UINT64_MAX;
-    for (int t = 0; set->no_deltas && t < WEND_EVENT_TYPES; t++)
+        none |= !set->deltas && !wants_json(set);
+    }
+    for (int t = 0; none && t < WEND_EVENT_TYPES; t++)
         if (wend_event_is_delta((wend_event_type)t))
             *bits &= ~((uint64_t)1 << t);
     return EXIT_DONE;
@@ -94,6 +101,8 @@ static int run(struct cli *cli)
     if (set->seq_at && (set->seq_from || set->follow))
         return usage_error(cli,
                            "--seq cannot be combined with --from or --follow");
+    if (set->deltas && set->no_deltas)
+        return usage_error(cli, "--deltas cannot be combined with --no-deltas");
     if (set->seq_at)
         o.seq_from = o.seq_to = set->seq_at;
     code = read_types(set, &types);
@@ -123,9 +132,11 @@ const struct command command_log = {
     .summary = "show the events of a run",
     .more = "Each line shows the time since the start, the sequence number, "
             "the turn, the\n"
-            "type and a summary. With --follow, the exit status is 1 if the "
-            "owner of the run\n"
-            "dies.\n",
+            "type and a summary; deltas are left out unless --deltas or "
+            "--type asks for them.\n"
+            "With --json they are printed. With --follow, the exit status is 1 "
+            "if the owner of\n"
+            "the run dies.\n",
     TAKES_A_RUN,
     .opts = opts,
     .only_reads = true,

@@ -184,9 +184,8 @@ static int run(struct cli *cli)
     int code;
 
     l.now_us = wall_us();
-    code = run_filter(cli, l.now_us, &filter);
-    if (!code)
-        code = open_store(cli);
+    run_filter(cli, l.now_us, &filter);
+    code = open_store(cli);
     if (code)
         return code;
     l.id_len = 8;

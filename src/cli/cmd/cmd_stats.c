@@ -47,7 +47,7 @@ static int count_run(void *ctx, const wend_run_info *info)
     while ((s = wend_run_next(run, &ev)) == WEND_OK)
         if (str_is(ev->run, id) || ev->type == WEND_RUN_START)
             stats_event(&c->stats, ev);
-    stats_run_over(&c->stats);
+    stats_run_over(&c->stats, info->status);
     if (s == WEND_E_CORRUPT) {
         complain(0, "%s", wend_run_error(run)->message);
         c->damaged++;
@@ -85,6 +85,12 @@ static void put_outcomes(struct buf *b, const struct tally *t)
     json_close(b, '}');
 }
 
+static void put_unfinished(struct buf *b, const struct tally *t)
+{
+    json_add_i64(b, "interrupted", t->interrupted);
+    json_add_i64(b, "active", t->active);
+}
+
 static bool is_any(const struct usage *u)
 {
     return u->tokens_in || u->tokens_out || u->cost_nano;
@@ -118,6 +124,8 @@ static void put_tallies(struct buf *b, const char *name, struct tally *t,
         json_add_str(b, "name", t->name);
         json_add_i64(b, part == PART_AGENT ? "runs" : "calls", t->count);
         put_outcomes(b, t);
+        if (part == PART_AGENT)
+            put_unfinished(b, t);
         if (part == PART_MODEL)
             json_add_i64(b, "retries", t->retries);
         if (part == PART_TOOL)
@@ -136,6 +144,7 @@ static void put_json(struct buf *b, struct stats *s)
     json_open(b, NULL, '{');
     json_add_i64(b, "runs", s->runs.count);
     put_outcomes(b, &s->runs);
+    put_unfinished(b, &s->runs);
     json_add_i64(b, "turns", s->turns);
     put_usage(b, &s->runs);
     put_spread(b, "first_token_ms", &s->runs.first_token);
@@ -242,18 +251,33 @@ static void put_estimated(struct buf *b, const struct usage *u)
     buf_cstr(b, " USD, for model calls that a crash cut off\n");
 }
 
+static void put_count(struct buf *b, const char **comma, int64_t n,
+                      const char *name)
+{
+    if (!n)
+        return;
+    buf_fmt(b, "%s%lld %s", *comma, (long long)n, name);
+    *comma = ", ";
+}
+
+/* "7 runs: 5 ok, 1 failed, 1 interrupted" */
+static void put_counts(struct buf *b, const struct tally *t)
+{
+    const char *comma = ": ";
+
+    buf_fmt(b, "%lld runs", (long long)t->count);
+    for (int o = WEND_OUTCOME_OK; o <= WEND_OUTCOME_FAILED; o++)
+        put_count(b, &comma, t->outcomes[o],
+                  wend_outcome_name((wend_outcome)o));
+    put_count(b, &comma, t->interrupted, "interrupted");
+    put_count(b, &comma, t->active, "active");
+}
+
 static void put_words(struct buf *b, struct stats *s)
 {
     const struct usage *used = &s->runs.used;
-    const char *comma = ": ";
 
-    buf_fmt(b, "%lld runs", (long long)s->runs.count);
-    for (int o = WEND_OUTCOME_OK; o <= WEND_OUTCOME_FAILED; o++)
-        if (s->runs.outcomes[o]) {
-            buf_fmt(b, "%s%lld %s", comma, (long long)s->runs.outcomes[o],
-                    wend_outcome_name((wend_outcome)o));
-            comma = ", ";
-        }
+    put_counts(b, &s->runs);
     buf_fmt(b, "\n%lld turns, %lld + %lld tokens (%lld cached), ",
             (long long)s->turns, (long long)used->tokens_in,
             (long long)used->tokens_out, (long long)used->tokens_cached);
@@ -288,12 +312,11 @@ static int run(struct cli *cli)
     struct counter c = {.cli = cli};
     wend_list_options filter;
     int64_t limit = cli->set.limit > 0 ? cli->set.limit : -1;
-    int code = run_filter(cli, wall_us(), &filter);
+    int code = open_runtime(cli);
 
-    if (!code)
-        code = open_runtime(cli);
     if (code)
         return code;
+    run_filter(cli, wall_us(), &filter);
     stats_init(&c.stats, &cli_mem);
     code = each_run(cli, &filter, limit, count_run, &c);
     if (!code && !c.stats.runs.count && !cli->set.json)

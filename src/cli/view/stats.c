@@ -93,6 +93,7 @@ static void on_run_start(struct stats *s, const wend_event *ev)
 {
     s->agent = tally_named(s, &s->agents, ev->u.run_start.agent);
     s->runs.count++;
+    s->ended = false;
     if (s->agent)
         s->agent->count++;
 }
@@ -103,6 +104,7 @@ static void on_run_end(struct stats *s, const wend_event *ev)
     const wend_ev_run_end *e = &ev->u.run_end;
     int64_t ms = e->metrics.ms;
 
+    s->ended = true;
     add_outcome(&s->runs, e->outcome);
     add_outcome(s->agent, e->outcome);
     add_time(s, &s->runs.took, ms);
@@ -273,8 +275,20 @@ void stats_event(struct stats *s, const wend_event *ev)
         handlers[ev->type](s, ev);
 }
 
-void stats_run_over(struct stats *s)
+static void add_unfinished(struct tally *t, bool interrupted)
 {
+    if (t)
+        ++*(interrupted ? &t->interrupted : &t->active);
+}
+
+void stats_run_over(struct stats *s, wend_str status)
+{
+    bool interrupted = str_is(status, "interrupted");
+
+    if (s->agent && !s->ended) {
+        add_unfinished(&s->runs, interrupted);
+        add_unfinished(s->agent, interrupted);
+    }
     s->agent = s->model = NULL;
     s->begun = NULL;
 }

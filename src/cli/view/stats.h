@@ -22,8 +22,9 @@ struct tally {
     struct tally *next; /* in the order of first use */
     wend_str name;
     int64_t count, retries, cached;
-    int64_t outcomes[WEND_OUTCOME_SKIPPED + 1]; /* the rest are not over */
-    struct usage used;                          /* as providers report it */
+    int64_t outcomes[WEND_OUTCOME_SKIPPED + 1];
+    int64_t interrupted, active;  /* runs that are not over */
+    struct usage used;            /* as providers report it */
     struct usage estimated;       /* charged for interrupted calls */
     struct buf first_token, took; /* durations in ms, int64_t each */
 };
@@ -52,6 +53,7 @@ struct stats {
     bool failed; /* out of memory */
     /* The run that is being read: */
     struct tally *agent, *model;
+    bool ended;
     struct stats_begun *begun;
 };
 
@@ -59,8 +61,9 @@ void stats_init(struct stats *s, const struct mem *m); /* m is borrowed */
 /* Types that matter, a bit each, for wend_filter. */
 uint64_t stats_types(void);
 void stats_event(struct stats *s, const wend_event *ev);
-/* After the last event of a run; it may have no end. */
-void stats_run_over(struct stats *s);
+/* After the last event of a run; it may have no end. `status` is that of the
+ * listing: the log does not tell whether its owner lives. */
+void stats_run_over(struct stats *s, wend_str status);
 /* False if there are none. Sorts them. */
 bool times_spread(struct buf *times, struct spread *out);
 void stats_free(struct stats *s);
