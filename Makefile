@@ -213,8 +213,8 @@ $(B)/tests/short.so: $(B)/tests/faults/short.o
 # Examples see only what users see: the public header and the library.
 $(B)/examples/%: examples/%.c $(B)/libwend.a
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -D_POSIX_C_SOURCE=200809L \
-	    -Iinclude $(OPT_$(VARIANT)) -o $@ $^ $(PKG_LIBS)
+	$(Q)$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -Iinclude \
+	    $(OPT_$(VARIANT)) -o $@ $^ $(PKG_LIBS)
 
 $(B)/fuzz/%: $(B)/tests/fuzz/%.o $(STATE_OBJ) $(LIB_OBJ)
 	@mkdir -p $(@D)

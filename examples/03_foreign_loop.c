@@ -4,6 +4,7 @@
  *
  *     cc 03_foreign_loop.c $(pkg-config --cflags --libs wend) -o loop && ./loop
  */
+#define _POSIX_C_SOURCE 200809L /* for clocks, also with -std=c11 */
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/epoll.h>
