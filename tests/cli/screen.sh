@@ -147,6 +147,23 @@ is "status: exit status" $status 0
 is "status: nothing of it is left" "$(sed -n 1p "$out")" "the answer is short"
 lacks "status: no thinking" "$out" thinking
 has "status: a line sums up" "$out" "wend: ok, 1 turn, "
+cat >long.yaml <<'YAML'
+turns:
+  - thinking: "first I add the numbers that were given, and then\nI ask for the sum, once more"
+    text: I ask
+    delay: 30ms
+    calls: [{name: calculator, args: {expression: "6*7"}}]
+  - text: done
+YAML
+on_screen 40x20 "$WEND run -v -t calculator -m script:long.yaml hi" <<STEPS
+wait ~ first I add the numbers that were
+show early
+wait done
+STEPS
+lacks "-v: thinking is shown as it comes" early "once more"
+is "-v: thinking is wrapped, and comes before what it leads to" \
+    "$(sed -n 1,5p "$out" | cut -c 1-36 | paste -sd/)" \
+    "~ first I add the numbers that were/~ given, and then/~ I ask for the sum, once more/I ask/> calculator {\"expression\":\"6*7\"}"
 on_screen 80x24 "$WEND run -q -m script:think.yaml hi" </dev/null
 is "-q: only the answer" "$(cat "$out")" "the answer is short"
 

@@ -64,7 +64,7 @@ static void text_delta(struct view *v, const wend_event *ev)
 
 static void model_start(struct view *v, const wend_event *ev)
 {
-    v->piece_any = false;
+    v->piece_any = v->thought_any = false;
     v->planned &= ev->u.model_start.action.ptr != NULL;
     v->plan &= !ev->in_turn; /* it failed, and a model continues */
 }
@@ -81,6 +81,72 @@ static void talk_line(struct view *v, const char *colour, const char *mark,
     paint(v, *colour ? PLAIN : "");
     buf_char(out, '\n');
 }
+
+/* ---- Thinking ------------------------------------------------------------ */
+
+/* Bytes of the first row: to a line end, or to the last space within
+ * `columns`; 0 = the text may continue on it. */
+static size_t first_row(wend_str text, size_t columns)
+{
+    size_t used = 0, space = 0, len;
+
+    for (size_t at = 0; at < text.len; at += len) {
+        uint32_t c = utf8_first(str_skip(text, at), &len);
+
+        if (c == '\n')
+            return at + 1;
+        if (c == ' ')
+            space = at + 1;
+        used += term_columns((wend_str){text.ptr + at, len});
+        if (used > columns && at)
+            return space ? space : at;
+    }
+    return 0;
+}
+
+/* Rows are shown when they are full: between the pieces of a row others may
+ * have to be told. */
+static void think(struct view *v, wend_str text)
+{
+    wend_str rest;
+    size_t len;
+
+    buf_str(&v->thought, text);
+    rest = buf_view(&v->thought);
+    while ((len = first_row(rest, v->width > 3 ? v->width - 3 : 1))) {
+        talk_line(v, DIM, "~ ",
+                  (wend_str){rest.ptr, len - (rest.ptr[len - 1] == '\n')});
+        rest = str_skip(rest, len);
+    }
+    if (v->thought.failed)
+        view_talk(v)->failed = true;
+    if (rest.len < v->thought.len)
+        memmove(v->thought.ptr, rest.ptr, rest.len);
+    v->thought.len = rest.len;
+}
+
+static void think_end(struct view *v)
+{
+    if (v->thought.len)
+        think(v, STR("\n"));
+}
+
+static bool shows_thoughts(const struct view *v, wend_str action)
+{
+    return v->verbose && v->talks && !action.ptr;
+}
+
+static void thinking_delta(struct view *v, const wend_event *ev)
+{
+    const wend_ev_delta *e = &ev->u.thinking_delta;
+
+    if (!shows_thoughts(v, e->action) || e->branch.ptr)
+        return;
+    v->thought_any = true;
+    think(v, e->text);
+}
+
+/* ---- Messages ------------------------------------------------------------ */
 
 /* The run continues with the calls that had started; tell the user. */
 static void message_cut(struct view *v, const wend_ev_model_end *e)
@@ -106,8 +172,10 @@ static void model_end(struct view *v, const wend_event *ev)
     if (e->purpose != WEND_PURPOSE_ANSWER &&
         e->purpose != WEND_PURPOSE_REPAIR && e->purpose != WEND_PURPOSE_PLAN)
         return;
-    if (v->verbose && v->talks && e->thinking.len)
-        talk_line(v, DIM, "~ ", e->thinking);
+    if (shows_thoughts(v, e->action) && !v->thought_any) {
+        think(v, e->thinking);
+        think_end(v);
+    }
     if (!v->whole && !v->piece_any && e->outcome == WEND_OUTCOME_OK)
         put_text(v, e->text); /* it came in one piece */
 }
@@ -328,6 +396,7 @@ typedef void (*render_fn)(struct view *v, const wend_event *ev);
 static const render_fn renderers[WEND_EVENT_TYPES] = {
     [WEND_RUN_START] = run_start,
     [WEND_MODEL_START] = model_start,
+    [WEND_THINKING_DELTA] = thinking_delta,
     [WEND_TEXT_DELTA] = text_delta,
     [WEND_MODEL_END] = model_end,
     [WEND_MODEL_RETRY] = model_retry,
@@ -349,6 +418,8 @@ static const render_fn renderers[WEND_EVENT_TYPES] = {
 
 void render_event(struct view *v, const wend_event *ev)
 {
+    if (ev->type != WEND_THINKING_DELTA)
+        think_end(v);
     if (renderers[ev->type])
         renderers[ev->type](v, ev);
 }

@@ -115,6 +115,7 @@ void view_free(struct view *v)
     waterfall_free(v->waterfall);
     buf_free(&v->panel.shown);
     buf_free(&v->question);
+    buf_free(&v->thought);
     buf_free(&v->results.text);
     buf_free(&v->talk.text);
 }
@@ -144,7 +145,7 @@ bool view_open(struct view *v, const struct settings *set, enum look look)
     v->results.fd = STDOUT_FILENO;
     v->talk.fd = STDERR_FILENO;
     v->results.text.mem = v->talk.text.mem = &v->mem;
-    v->panel.shown.mem = v->question.mem = &v->mem;
+    v->panel.shown.mem = v->question.mem = v->thought.mem = &v->mem;
     v->paints = shows && term_moves(STDERR_FILENO);
     v->keys = v->paints && !is_pipe(STDOUT_FILENO);
     panel_resize(&v->panel, v->width, term_height(STDERR_FILENO), false);

@@ -71,6 +71,8 @@ struct view {
     bool text_open; /* the last line of the text is unfinished */
     bool piece_any; /* of this message */
     struct utf8_before before; /* the next piece of it */
+    struct buf thought;        /* the row of it that is not full yet */
+    bool thought_any;          /* of this message was shown */
     wend_str last_call;        /* whose line was the last; in `call` */
     char call[64];
     wend_outcome outcome; /* of the run, once it is over */
