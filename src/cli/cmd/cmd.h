@@ -33,7 +33,8 @@
     X(view)         \
     X(fork)         \
     X(rm)           \
-    X(blob)
+    X(blob)         \
+    X(tour)
 
 #define X(name) extern const struct command command_##name;
 COMMANDS(X)
