@@ -418,7 +418,10 @@ WEND_API wend_status wend_run_listen_release(wend_run *run, wend_listen_fn fn,
  * lends the answer, which is the text of run_end. WEND_OK however the run
  * ended: wend_run_outcome tells. On a run that is over it returns the answer
  * again. A run that asks for approval waits here until its listener calls
- * wend_run_approve or an answer comes by wend_store_tell. */
+ * wend_run_approve or an answer comes by wend_store_tell. WEND_E_MISUSE:
+ * nothing can give the approval, since the store is in memory, the run has
+ * neither listener nor hook, and no other run of the runtime is in progress;
+ * approve or cancel, then wait again. */
 WEND_API wend_status wend_run_wait(wend_run *run, wend_str *text);
 
 /* Adds a user message to the conversation; the model sees it with its next
@@ -436,6 +439,14 @@ WEND_API wend_status wend_run_approve(wend_run *run, wend_str call, bool yes,
  * host. */
 WEND_API wend_status wend_run_approve_always(wend_run *run, wend_str call,
                                              bool yes, const char *by);
+/* Approves a call or an action with other arguments than approval_ask shows:
+ * `args`, a JSON object, is what runs, and approval_answer.args records it.
+ * They are checked like those of the model. WEND_E_INVAL: they are not JSON, do
+ * not match the schema of the tool or are denied by the policy (wend_run_error
+ * tells why), or the call cannot be changed because it may have run already; it
+ * still waits for approval. Others as wend_run_approve. */
+WEND_API wend_status wend_run_approve_changed(wend_run *run, wend_str call,
+                                              wend_str args, const char *by);
 /* Pauses a run: the run and its children start nothing new; what is in progress
  * continues. WEND_END: the run is over. */
 WEND_API wend_status wend_run_pause(wend_run *run);

@@ -281,6 +281,8 @@ typedef struct wend_ev_approval_answer {
     wend_str call, action;
     bool yes;
     wend_str by, remember;
+    wend_str args_json; /* that it runs with, as changed with the approval;
+                           absent: as the approval_ask shows them */
 } wend_ev_approval_answer;
 
 typedef struct wend_ev_call_start {

@@ -141,6 +141,7 @@ struct store_state {
 
 struct store_ops {
     bool own_thread; /* batches are answered by it, whatever callers do */
+    bool shared;     /* other processes can reach it */
     void (*free)(wend_store *s);
     /* The caller keeps b alive until done. A batch with a stale epoch, a
      * first seq that is not the next one (of a fork: that does not follow an

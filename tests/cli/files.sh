@@ -31,7 +31,7 @@ glob|glob|{"pattern":"**/*.{c,h}"}|src/helper.h\nsrc/main.c
 glob beneath|glob|{"pattern":"*.txt","path":"src/deep"}|src/deep/notes.txt
 glob: nothing|glob|{"pattern":"*.zig"}|[no matches]
 glob: a broken pattern|glob|{"pattern":"[a"}|pattern: [ without ] at byte 1
-glob: outside|glob|{"pattern":"*","path":".."}|denied by policy (path): the path leads out of the working directory
+glob: outside|glob|{"pattern":"*","path":".."}|denied by policy (path): the path leads out of the working directory; no rule for this call can allow it
 grep|grep|{"pattern":"\\bmain\\b"}|src/deep/notes.txt:1:no main\nsrc/main.c:1:int main(void)
 grep: some files|grep|{"pattern":"main","glob":"*.c"}|src/main.c:1:int main(void)
 grep: names of files|grep|{"pattern":"MAIN","ignore_case":true,"files_only":true}|src/deep/notes.txt\nsrc/main.c
@@ -96,6 +96,8 @@ while IFS='|' read -r name tool args; do
     grep -q canary "$work/control"
     ok "$name: control"
     call "$tool" "$args" --approve '!read_file(./kept/)' "${all[@]}"
+    # The rule that a denial names quotes the call, which the model wrote.
+    sed -i "s/; --approve '[^']*', given first, allows it//" "$out"
     lacks "$name: nothing of it" "$out" canary-
 done <<'ROWS'
 read_file|read_file|{"path":"kept/canary-name"}

@@ -183,6 +183,7 @@ static void put_states(struct buf *b, const struct call_state *newest)
         json_add_nullable(b, "child", s->child);
         json_add_nullable(b, "key", s->key);
         json_add_nullable(b, "shown", s->shown);
+        json_add_bool(b, "changed", s->changed);
         json_add_nullable(b, "output", s->output);
         buf_char(b, '}');
     }
@@ -330,6 +331,7 @@ static bool read_states(const struct json *list, struct arena *a,
         s->child = get_str(j, "child", a);
         s->key = get_str(j, "key", a);
         s->shown = get_str(j, "shown", a);
+        s->changed = json_is_true(json_get(j, "changed"));
         s->output = get_str(j, "output", a);
         *out = s;
         out = &s->prev;

@@ -408,7 +408,7 @@ static void op_tell_run(struct worker *w)
     wend_run *r = some_run(w);
     wend_outcome outcome;
 
-    switch (chance_below(&w->chance, 8)) {
+    switch (chance_below(&w->chance, 9)) {
     case 0: wend_run_say(r, STR("more")); break;
     case 1: wend_run_pause(r); break;
     case 2: wend_run_continue(r); break;
@@ -417,6 +417,7 @@ static void op_tell_run(struct worker *w)
     case 5: wend_run_approve_always(r, STR("x"), true, "me"); break;
     case 6: wend_run_child(r, 0); break;
     case 7: hear(w, r, chance_of(&w->chance, 500)); break;
+    case 8: wend_run_approve_changed(r, STR("x"), STR("{}"), "me"); break;
     }
     (void)wend_run_outcome(r, &outcome);
     (void)wend_run_error(r);

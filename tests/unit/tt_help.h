@@ -19,6 +19,7 @@
  *     did:A, didnt:A   action A has ended, also did:A=OUTPUT
  *     old:C            as ok, but of the turn before
  *     yes:C, no:C      call C is approved, or not
+ *     yes:C=A          it is approved, with arguments A (no spaces)
  *     hook, hook:C     the hook says go; also =change, =skip
  *     retry, time, patience, tick           a timer is over
  *     cancel, stop, say, pause, continue    someone wants it
@@ -394,8 +395,11 @@ static inline void do_call_done(struct world *w, wend_str call,
 static inline void do_approval(struct world *w, wend_str call, bool yes)
 {
     struct input in = {.kind = IN_APPROVAL};
+    wend_str args = call;
 
+    str_take(&args, '=', &call);
     in.approval.call = call;
+    in.approval.args = args.len ? args : STR_NONE;
     in.approval.by = STR("user");
     in.approval.yes = yes;
     feed(w, &in);

@@ -453,10 +453,13 @@ static bool on_ask(struct evolving *x)
 static bool on_answer(struct evolving *x)
 {
     struct action_state *s = x->s;
+    wend_str args = x->ev->u.approval_answer.args_json;
 
     if (!action_needs_approval(s))
         return false;
     x->p->approvals--;
+    if (s->at == AT_APPROVAL && args.ptr)
+        s->params = arena_str(x->a, args);
     s->at = s->at == AT_DOUBTED ? AT_LOST : AT_READY;
     s->answered = true;
     s->approved = x->ev->u.approval_answer.yes;

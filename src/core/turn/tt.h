@@ -129,6 +129,7 @@ struct input {
     struct hook_done hook;
     struct {
         wend_str call, by;
+        wend_str args; /* canonical JSON instead of what was shown; or absent */
         bool yes, remember;
     } approval;
     enum timer timer;
@@ -201,6 +202,11 @@ struct step {
 
 /* tt_budget.c: the most that the open model calls may still cost. */
 void turn_reserved(const struct turn *t, struct budget *out);
+
+/* tt_work.c: why the call or action that waits for approval may not run with
+ * these arguments (canonical JSON); absent: it may. In the arena. */
+wend_str changed_refused(const struct turn *t, wend_str id, wend_str args,
+                         struct arena *a);
 
 void step_begin(struct step *s, struct arena *scratch, const struct keep *k);
 void tt(const struct turn *t, const struct input *in, struct step *s);

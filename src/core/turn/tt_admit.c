@@ -6,11 +6,40 @@
 #include "base/utf8.h"
 #include "core/schema/schema.h"
 
-void deny(struct admission *a, wend_str message)
+/* A rule in quotes, as a shell reads it. */
+static void put_quoted(struct buf *b, wend_str text)
+{
+    buf_char(b, '\'');
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] == '\'')
+            buf_cstr(b, "'\\''");
+        else
+            buf_char(b, text.ptr[i]);
+    buf_char(b, '\'');
+}
+
+/* What the user can do about a denial. */
+static wend_str way_out(struct tt *x, const struct verdict *v)
+{
+    struct buf b = {.mem = x->s->scratch->mem};
+    wend_str by = v->policy.rule;
+    bool first = by.len && (by.ptr[0] == '!' || by.ptr[0] == '?');
+
+    if (v->policy.decision == WEND_DECISION_ALLOW)
+        return STR("");
+    if (!v->allows.ptr)
+        return STR("; no rule for this call can allow it");
+    buf_cstr(&b, "; --approve ");
+    put_quoted(&b, v->allows);
+    buf_cstr(&b, first ? ", given first, allows it" : " allows it");
+    return take_text(x, &b);
+}
+
+void deny(struct tt *x, struct admission *a, wend_str message)
 {
     a->refused = WEND_OUTCOME_DENIED;
     a->code = STR("denied");
-    a->message = message;
+    a->message = JOIN(x, message, way_out(x, &a->verdict));
 }
 
 static void refuse(struct admission *a, wend_str code, wend_str message)
@@ -125,8 +154,9 @@ static void admit_known(struct tt *x, const struct call *c, struct admission *a)
         check_agent(x, a, json_str(json_get(args, "agent")));
     if (a->refused == WEND_OUTCOME_NONE &&
         a->verdict.policy.decision == WEND_DECISION_DENY)
-        deny(a, JOIN(x, STR("denied by policy ("), a->verdict.policy.rule,
-                     STR("): "), a->verdict.reason));
+        deny(x, a,
+             JOIN(x, STR("denied by policy ("), a->verdict.policy.rule,
+                  STR("): "), a->verdict.reason));
 }
 
 /* A tool, or an endpoint of a relic. */

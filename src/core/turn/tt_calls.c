@@ -126,6 +126,14 @@ static bool start_allowed(struct tt *x, uint32_t i)
     return turn_call_runs(t, i);
 }
 
+/* Asks the host about a call; the answer starts it. */
+static void want_hook(struct tt *x, uint32_t i)
+{
+    const struct work w = work_of_call(x->t, turn_call(x->t, i));
+
+    want(x, (struct effect){.kind = FX_HOOK, .call = w.call, .args = w.args});
+}
+
 static void start_ready(struct tt *x)
 {
     const struct turn *t = x->t;
@@ -134,10 +142,8 @@ static void start_ready(struct tt *x)
 
     while (!no_memory(x) && !t->stop.outcome && !t->paused &&
            line_next(t, &l, &i))
-        if (t->config->hooks) /* the answer starts it */
-            want(x, (struct effect){.kind = FX_HOOK,
-                                    .call = turn_call(t, i),
-                                    .args = turn_call(t, i)->args});
+        if (t->config->hooks)
+            want_hook(x, i);
         else if (!start_allowed(x, i)) /* its place is free */
             l = line_begin(t);
 }
@@ -280,15 +286,15 @@ void on_call_hook(struct tt *x)
     if (!chosen)
         return;
     changed = *turn_call(t, (uint32_t)index);
+    w = work_of_call(t, &changed);
     if (h->answer == WEND_HOOK_CHANGE) {
-        changed.args = h->text;
+        changed.args = w.args = h->text;
         changed.invalid = false;
     }
-    w = work_of_call(t, &changed);
     admit_work(x, &w, &a);
     approved_policy(t, &w, &a);
     if (a.verdict.policy.decision == WEND_DECISION_ASK && w.answered)
-        deny(&a, STR("denied: a hook changed what had been approved"));
+        deny(x, &a, STR("denied: a hook changed what had been approved"));
     if (h->answer == WEND_HOOK_SKIP)
         end_unstarted(
             x, &w, &a,
@@ -310,8 +316,7 @@ void on_approval(struct tt *x)
     if (i < 0 || !turn_call_waits(t, (uint32_t)i))
         return;
     w = work_of_call(t, turn_call(t, (uint32_t)i));
-    emit_approval_answer(x, &w, x->in->approval.yes, x->in->approval.by,
-                         x->in->approval.remember && !w.lost);
+    answer_approval(x, &w);
     if (w.lost && !x->in->approval.yes)
         end_lost(x, &w);
     settle(x, (uint32_t)i);

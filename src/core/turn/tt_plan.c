@@ -371,8 +371,7 @@ bool on_plan_approval(struct tt *x)
     if (at != AT_APPROVAL && at != AT_DOUBTED)
         return false;
     w = work_of_action(x->t, i);
-    emit_approval_answer(x, &w, x->in->approval.yes, x->in->approval.by,
-                         x->in->approval.remember && at == AT_APPROVAL);
+    answer_approval(x, &w);
     w = work_now(x->t, &w);
     if (at == AT_DOUBTED && !x->in->approval.yes)
         end_lost(x, &w);

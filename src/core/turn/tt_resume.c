@@ -100,7 +100,7 @@ static void request_approval_again(struct tt *x, const struct work *w)
         a.verdict.policy.decision != WEND_DECISION_ALLOW)
         request_approval(x, &asked, &a.verdict);
     else
-        emit_approval_answer(x, &asked, true, STR("policy"), false);
+        approve_by_policy(x, &asked);
 }
 
 /* Settles the open calls that do not simply run once more. */

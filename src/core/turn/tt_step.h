@@ -192,8 +192,10 @@ bool work_next_open(const struct turn *t, struct work_place *at,
                     struct work *out);
 void request_approval(struct tt *x, const struct work *w,
                       const struct verdict *v);
-void emit_approval_answer(struct tt *x, const struct work *w, bool yes,
-                          wend_str by, bool remember);
+void answer_approval(struct tt *x, const struct work *w); /* by the input */
+void approve_by_policy(struct tt *x, const struct work *w);
+/* Whether an approval may come with other arguments. */
+bool may_change_args(const struct turn *t, const struct work *w);
 /* True: it was refused, by its admission or by a person. */
 bool refuse_work(struct tt *x, const struct work *w, struct admission *a);
 void abandon_work(struct tt *x); /* all that is open */
@@ -260,7 +262,7 @@ void restart_lost(struct tt *x); /* those that may run once more */
 
 /* tt_admit.c: with the arguments that `w` has */
 void admit_work(struct tt *x, const struct work *w, struct admission *a);
-void deny(struct admission *a, wend_str message);
+void deny(struct tt *x, struct admission *a, wend_str message);
 
 /* tt_window.c */
 /* As events call it. */

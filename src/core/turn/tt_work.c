@@ -125,23 +125,69 @@ static wend_str remembered(struct tt *x, const struct work *w)
                : JOIN(x, STR("!"), a.verdict.rule);
 }
 
-void emit_approval_answer(struct tt *x, const struct work *w, bool yes,
-                          wend_str by, bool remember)
+static void emit_approval_answer(struct tt *x, const struct work *w, bool yes,
+                                 wend_str by, wend_str rule, wend_str args)
 {
     emit(x, WEND_APPROVAL_ANSWER,
          &(wend_ev_approval_answer){.call = w->call ? w->id : STR_NONE,
                                     .action = w->call ? STR_NONE : w->id,
                                     .yes = yes,
                                     .by = by,
-                                    .remember = remember ? remembered(x, w)
-                                                         : STR_NONE});
+                                    .remember = rule,
+                                    .args_json = args});
+}
+
+void approve_by_policy(struct tt *x, const struct work *w)
+{
+    emit_approval_answer(x, w, true, STR("policy"), STR_NONE, STR_NONE);
+}
+
+bool may_change_args(const struct turn *t, const struct work *w)
+{
+    return !w->lost && !(w->call && is_plan_tool(t->config, w->name));
+}
+
+/* Lost work is approved or not as it was: another rule or other arguments
+ * would be about another call. */
+void answer_approval(struct tt *x, const struct work *w)
+{
+    bool yes = x->in->approval.yes;
+    wend_str args =
+        yes && may_change_args(x->t, w) ? x->in->approval.args : STR_NONE;
+
+    emit_approval_answer(x, w, yes, x->in->approval.by,
+                         x->in->approval.remember && !w->lost ? remembered(x, w)
+                                                              : STR_NONE,
+                         args);
+}
+
+wend_str changed_refused(const struct turn *t, wend_str id, wend_str args,
+                         struct arena *a)
+{
+    struct step s;
+    struct arena unused = {.mem = a->mem};
+    const struct keep keep = {.arena = &unused};
+    struct tt x = {.s = &s, .t = t};
+    struct admission admission;
+    int i = turn_call_index(t, id);
+    struct work w = i >= 0 ? work_of_call(t, turn_call(t, (uint32_t)i))
+                           : work_of_action(t, plan_find(t->plan.plan, id));
+
+    step_begin(&s, a, &keep);
+    if (!may_change_args(t, &w))
+        return w.lost ? STR("it may have run with the old arguments")
+                      : STR("the actions of a plan cannot be changed");
+    w.args = args;
+    admit_work(&x, &w, &admission);
+    return admission.refused ? admission.message : STR_NONE;
 }
 
 bool refuse_work(struct tt *x, const struct work *w, struct admission *a)
 {
     if (w->answered && !w->approved)
-        deny(a, w->call ? STR("denied: the call was not approved")
-                        : STR("denied: the action was not approved"));
+        deny(x, a,
+             w->call ? STR("denied: the call was not approved")
+                     : STR("denied: the action was not approved"));
     if (a->refused == WEND_OUTCOME_NONE)
         return false;
     end_unstarted(x, w, a,

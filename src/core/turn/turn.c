@@ -333,9 +333,18 @@ static void on_approval_answer(struct turn *t, const wend_event *ev,
 {
     const wend_ev_approval_answer *e = &ev->u.approval_answer;
     int i = turn_call_index(t, e->call);
+    /* A forged log may change what has begun. */
+    struct call_state *s =
+        i >= 0 && e->args_json.ptr && !(t->flags[i] & CALL_STARTED)
+            ? turn_change_call(t, (uint32_t)i, k)
+            : NULL;
 
     if (i >= 0)
         t->flags[i] |= CALL_ANSWERED | (e->yes ? CALL_APPROVED : 0);
+    if (s) {
+        s->args = s->shown = arena_str(k->arena, e->args_json);
+        s->changed = true;
+    }
     if (e->remember.len)
         turn_remember(t, e->remember, k);
     plan_evolve(&t->plan, ev, k->arena);
@@ -400,6 +409,20 @@ static void on_call_end(struct turn *t, const wend_ev_call_end *e,
     }
 }
 
+/* The model sees the arguments that it wrote: it learns of others here. */
+static wend_str result_text(const struct call_state *s, const struct keep *k)
+{
+    struct buf b = {.mem = k->arena->mem};
+
+    if (!s->changed)
+        return str_or(s->output, "");
+    buf_cstr(&b, "[the user changed the arguments of this call to ");
+    buf_str(&b, s->args);
+    buf_cstr(&b, "]\n");
+    buf_str(&b, str_or(s->output, ""));
+    return buf_keep(&b, k->arena);
+}
+
 /* Results join the conversation in call order, whatever order they came in. */
 static void on_turn_end(struct turn *t, const struct keep *k)
 {
@@ -411,7 +434,7 @@ static void on_turn_end(struct turn *t, const struct keep *k)
         if (!m)
             return;
         m->role = ROLE_TOOL;
-        m->text = str_or(s->output, "");
+        m->text = result_text(s, k);
         m->call = c->id;
         m->name = c->name;
         m->failed = (t->flags[i] & CALL_ENDED) && s->outcome != WEND_OUTCOME_OK;

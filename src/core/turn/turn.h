@@ -75,6 +75,7 @@ struct call_state {
     wend_str child;  /* the run that it waits for; absent: none */
     wend_str key;    /* stays, also in a fork: the effect is the same one */
     wend_str shown;  /* arguments for approval; absent: none was asked */
+    bool changed;    /* ... which came with the approval: the model is told */
     wend_outcome outcome; /* NONE: it has not ended */
     wend_str output;
 };

@@ -31,10 +31,23 @@ static bool is_literal(const struct rule_subject *q)
     return glob_literal(q->subject) == q->subject.len;
 }
 
+/* The tool, with the main argument of the call if it has one. */
+static wend_str rule_text(const struct rule_subject *q, struct arena *a)
+{
+    struct buf b = {.mem = a->mem};
+
+    buf_str(&b, q->tool->name);
+    if (q->subject.ptr) {
+        buf_char(&b, '(');
+        buf_str(&b, q->subject);
+        buf_char(&b, ')');
+    }
+    return buf_keep(&b, a);
+}
+
 /* The rule for this subject alone; absent if it would fit others, too. */
 static wend_str rule_for(const struct rule_subject *q, struct arena *a)
 {
-    struct buf b = {.mem = a->mem};
     struct rule rule;
     wend_str text;
 
@@ -42,13 +55,7 @@ static wend_str rule_for(const struct rule_subject *q, struct arena *a)
         return STR_NONE;
     if (q->subject.ptr && !is_literal(q))
         return STR_NONE;
-    buf_str(&b, q->tool->name);
-    if (q->subject.ptr) {
-        buf_char(&b, '(');
-        buf_str(&b, q->subject);
-        buf_char(&b, ')');
-    }
-    text = buf_keep(&b, a);
+    text = rule_text(q, a);
     /* A text that reads back as another rule is not offered. */
     return text.ptr && rule_parse(text, &rule, NULL) == WEND_OK &&
                    rule_fits(&rule, q)
@@ -134,11 +141,10 @@ static bool must_be_named(const struct rule_subject *q, const struct say *say)
 
 /* What one list of rules says: own rules for the tool, then those that keep its
  * path from others. `own`: the plan is the user's. */
-static void decide(const struct turn *t, size_t restraint, enum approve approve,
-                   bool own, const struct rule_subject *q, struct say *out)
+static void decide_by(const struct rule_set *set, enum approve approve,
+                      bool own, const struct rule_subject *q, struct say *out)
 {
-    const struct rule_set set = turn_rules(t, restraint);
-    const struct rule *rule = rule_first(&set, q), *keeps = NULL;
+    const struct rule *rule = rule_first(set, q), *keeps = NULL;
 
     memset(out, 0, sizeof *out);
     if (rule)
@@ -146,7 +152,7 @@ static void decide(const struct turn *t, size_t restraint, enum approve approve,
     else
         say_without_rule(approve, own, q->tool, out);
     if (out->decision != WEND_DECISION_DENY && q->path.ptr)
-        keeps = rule_keeps(&set, q->root, q->path, q->tool->access);
+        keeps = rule_keeps(set, q->root, q->path, q->tool->access);
     if (keeps &&
         (keeps->decision == WEND_DECISION_DENY || !rule || !rule->subject.ptr))
         say_by_rule(approve, keeps, out);
@@ -156,6 +162,14 @@ static void decide(const struct turn *t, size_t restraint, enum approve approve,
         out->decision =
             approve == APPROVE_ASK ? WEND_DECISION_ASK : WEND_DECISION_DENY;
     }
+}
+
+static void decide(const struct turn *t, size_t restraint, enum approve approve,
+                   bool own, const struct rule_subject *q, struct say *out)
+{
+    const struct rule_set set = turn_rules(t, restraint);
+
+    decide_by(&set, approve, own, q, out);
 }
 
 /* Why a person must look at the path. */
@@ -168,9 +182,7 @@ static wend_str place_reason(const struct rule_subject *q, bool asks,
     buf_fmt(&b, "%s %s needs a person or a rule that names it",
             writes ? "writing" : "reading", q->place.what);
     if (!asks)
-        buf_fmt(&b, ", such as %.*s(%.*s), and there is no person to ask",
-                (int)q->tool->name.len, q->tool->name.ptr, (int)q->subject.len,
-                q->subject.ptr);
+        buf_cstr(&b, ", and there is no person to ask");
     return buf_keep(&b, a);
 }
 
@@ -283,16 +295,21 @@ uint32_t turn_labels(const struct turn *t, const struct mem *m)
     return labels;
 }
 
+static bool labels_meet(const struct turn *t, uint32_t labels,
+                        const struct mem *m)
+{
+    return labels && (turn_labels(t, m) | labels) == LABELS_ALL;
+}
+
 /* Text of strangers, sensitive data, and a way out: together they let the
  * strangers have the data, so that a person must look. */
 static void check_labels(const struct turn *t, const struct tool *tool,
                          const struct mem *m, struct verdict *out)
 {
     bool asks = t->config->own.approve == APPROVE_ASK;
-    uint32_t labels = tool->labels | out->labels;
 
-    if (out->policy.decision == WEND_DECISION_DENY || !labels ||
-        (turn_labels(t, m) | labels) != LABELS_ALL)
+    if (out->policy.decision == WEND_DECISION_DENY ||
+        !labels_meet(t, tool->labels | out->labels, m))
         return;
     out->policy.decision = asks ? WEND_DECISION_ASK : WEND_DECISION_DENY;
     out->policy.rule = STR("labels");
@@ -334,6 +351,59 @@ static bool was_said(const struct turn *t, const struct rule *rule)
     while (r && &r->rule != rule)
         r = r->prev;
     return r != NULL;
+}
+
+/* ---- The rule that would allow it ---------------------------------------- */
+
+enum { RULE_NAMED_MAX = 500 }; /* bytes; nobody types a longer one */
+
+/* Whether a user can give it as it is: in one line, and it is accepted. */
+static bool can_be_given(wend_str text, wend_str root)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if ((unsigned char)text.ptr[i] < ' ')
+            return false;
+    return text.len <= RULE_NAMED_MAX &&
+           rule_check(text, root, NULL) == WEND_OK;
+}
+
+/* In front of all others, of this run and of those above: there the rules of
+ * the host are. */
+static bool would_allow(const struct turn *t, const struct rule_subject *q,
+                        wend_str text)
+{
+    struct remembered front = {0};
+    struct say say = {.decision = WEND_DECISION_ALLOW};
+
+    if (!text.ptr || !can_be_given(text, q->root) ||
+        rule_parse(text, &front.rule, NULL) != WEND_OK)
+        return false;
+    for (size_t i = 0; say.decision == WEND_DECISION_ALLOW &&
+                       i < config_restraints(t->config);
+         i++) {
+        struct rule_set set = turn_rules(t, i);
+
+        front.prev = set.said;
+        set.said = &front;
+        decide_by(&set, config_restraint(t->config, i)->approve, false, q,
+                  &say);
+    }
+    return say.decision == WEND_DECISION_ALLOW;
+}
+
+/* One for this call if there is one, else one for the tool. */
+static wend_str rule_allowing(const struct turn *t,
+                              const struct rule_subject *q, uint32_t labels,
+                              struct arena *a)
+{
+    wend_str text;
+
+    if (q->outside || labels_meet(t, labels, a->mem))
+        return STR_NONE;
+    text = rule_text(q, a);
+    if (would_allow(t, q, text))
+        return text;
+    return would_allow(t, q, q->tool->name) ? q->tool->name : STR_NONE;
 }
 
 bool policy_names(const struct turn *t, wend_str path)
@@ -394,4 +464,6 @@ void policy_check(const struct turn *t, const struct tool *tool,
         out->reason = STR("the path leads out of the working directory");
     }
     check_labels(t, tool, a->mem, out);
+    if (p->decision != WEND_DECISION_ALLOW)
+        out->allows = rule_allowing(t, &q, tool->labels | out->labels, a);
 }

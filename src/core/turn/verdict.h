@@ -14,6 +14,8 @@ struct verdict {
                               absent if there is none */
     uint32_t labels;       /* wend_label of what the call brings, besides its
                               tool's */
+    wend_str allows;       /* unless it is allowed: the rule that, in front of
+                              all others, would allow it; absent: none would */
 };
 
 /* args: the call's arguments; NULL if they are not JSON. Deterministic. A

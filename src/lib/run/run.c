@@ -438,15 +438,17 @@ static wend_status poll_once(struct wend_run *r, const wend_event **event)
     return is_drained(r) ? WEND_END : WEND_AGAIN;
 }
 
-/* Waits until end_us for something to be said about the run. */
-static wend_status next(struct wend_run *r, int64_t end_us,
+/* Waits until end_us for something to be said about the run. `alone`: the
+ * caller answers no approval, so that there may be nothing to wait for. */
+static wend_status next(struct wend_run *r, int64_t end_us, bool alone,
                         const wend_event **event)
 {
     wend_runtime *rt = r->rt;
     bool pumped = false;
     wend_status s;
 
-    while ((s = poll_once(r, event)) == WEND_AGAIN && !run_is_doomed(r)) {
+    while ((s = poll_once(r, event)) == WEND_AGAIN && !run_is_doomed(r) &&
+           !(alone && run_waits_in_vain(r))) {
         int64_t left_us = end_us - rt_clock(rt);
         int64_t left_ms = left_us > 0 ? (left_us - 1) / 1000 + 1 : 0;
 
@@ -494,7 +496,7 @@ wend_status wend_run_next(wend_run *r, const wend_event **event)
 {
     wend_status s = event ? begin_wait(r) : WEND_E_INVAL;
 
-    return s == WEND_OK ? give(r, next(r, INT64_MAX, event), event) : s;
+    return s == WEND_OK ? give(r, next(r, INT64_MAX, false, event), event) : s;
 }
 
 wend_status wend_run_next_for(wend_run *r, uint32_t timeout_ms,
@@ -503,7 +505,8 @@ wend_status wend_run_next_for(wend_run *r, uint32_t timeout_ms,
     wend_status s = event ? begin_wait(r) : WEND_E_INVAL;
 
     return s == WEND_OK
-               ? give(r, next(r, rt_after(r->rt, timeout_ms), event), event)
+               ? give(r, next(r, rt_after(r->rt, timeout_ms), false, event),
+                      event)
                : s;
 }
 
@@ -535,8 +538,14 @@ wend_status wend_run_wait(wend_run *r, wend_str *text)
 
     if (s != WEND_OK)
         return s;
-    while ((s = next(r, INT64_MAX, &ev)) == WEND_OK)
+    while ((s = next(r, INT64_MAX, true, &ev)) == WEND_OK)
         continue;
+    if (s == WEND_AGAIN && !run_is_doomed(r))
+        s = fail(&r->said, WEND_E_MISUSE,
+                 "the run waits for an approval that nothing can give: its "
+                 "store is in memory and it has no listener or hook; read its "
+                 "events with wend_run_next and call wend_run_approve, or set "
+                 "approve to WEND_APPROVE_DENY or WEND_APPROVE_ALL");
     *text = r->answer;
     s = end(r, s == WEND_END ? WEND_OK : s);
     if (s == WEND_E_MISUSE)

@@ -193,6 +193,12 @@ void run_detach(struct wend_run *r); /* the runtime goes first */
 /* Frees it, also inside a callback: the host must not be reading it. */
 void run_drop(struct wend_run *r);
 
+/* run_tell.c: approvals */
+bool run_waits_for_approval(const struct wend_run *r);
+/* It waits for one that nothing can give: no other process reaches the store,
+ * no callback of the host is to come, and no other run is in progress. */
+bool run_waits_in_vain(const struct wend_run *r);
+
 /* inbox.c: requests of other processes */
 void inbox_serve(wend_runtime *rt); /* those of all runs that are live */
 /* Gives IN_RESUME or IN_UNENDED with what waits for the run. */

@@ -2,6 +2,7 @@
  * run_tell.c - what a host tells a run that is under way.
  */
 
+#include "lib/run/child.h"
 #include "lib/run/shell.h"
 
 #include <string.h>
@@ -52,24 +53,33 @@ static bool action_waits(const wend_run *r, wend_str id)
     return i != PLAN_NONE && action_needs_approval(plan_action_state(p, i));
 }
 
-static wend_status approve(wend_run *r, wend_str call, bool yes, bool remember,
-                           const char *by)
+static wend_status find_waiting(wend_run *r, wend_str call)
 {
-    struct input in = {.kind = IN_APPROVAL};
     wend_status s = call.ptr ? run_enter(r) : WEND_E_INVAL;
     int i;
 
     if (s != WEND_OK)
         return s;
     i = turn_call_index(&r->turn, call);
-    if (!action_waits(r, call) &&
-        (i < 0 || !turn_call_waits(&r->turn, (uint32_t)i)))
-        return fail(&r->said, WEND_E_NOTFOUND,
-                    "no call or action '%.*s' waits for approval",
-                    (int)call.len, call.ptr);
-    in.approval.call = call;
-    in.approval.yes = yes;
-    in.approval.remember = remember;
+    if (action_waits(r, call) ||
+        (i >= 0 && turn_call_waits(&r->turn, (uint32_t)i)))
+        return WEND_OK;
+    return fail(&r->said, WEND_E_NOTFOUND,
+                "no call or action '%.*s' waits for approval", (int)call.len,
+                call.ptr);
+}
+
+static wend_status approve(wend_run *r, wend_str call, bool yes, bool remember,
+                           wend_str args, const char *by)
+{
+    struct input in = {
+        .kind = IN_APPROVAL,
+        .approval = {
+            .call = call, .args = args, .yes = yes, .remember = remember}};
+    wend_status s = find_waiting(r, call);
+
+    if (s != WEND_OK)
+        return s;
     in.approval.by = utf8_keep(str_of(by ? by : "api"), &r->arena);
     return tell(r, &in);
 }
@@ -77,13 +87,102 @@ static wend_status approve(wend_run *r, wend_str call, bool yes, bool remember,
 wend_status wend_run_approve(wend_run *r, wend_str call, bool yes,
                              const char *by)
 {
-    return approve(r, call, yes, false, by);
+    return approve(r, call, yes, false, STR_NONE, by);
 }
 
 wend_status wend_run_approve_always(wend_run *r, wend_str call, bool yes,
                                     const char *by)
 {
-    return approve(r, call, yes, true, by);
+    return approve(r, call, yes, true, STR_NONE, by);
+}
+
+/* In canonical form, once they are as the tool wants them and no rule denies
+ * them: until then the call waits, and the host can ask for others. */
+static wend_status read_changed(wend_run *r, wend_str call, wend_str args,
+                                struct arena *a, wend_str *out)
+{
+    wend_error why = {0};
+    const struct json *j = json_parse(args, a, &why);
+    wend_str refused;
+
+    if (!j && !a->failed)
+        return fail(&r->said, WEND_E_INVAL,
+                    "the arguments are not valid JSON: line %u, column %u: %s",
+                    why.line, why.column, why.message);
+    *out = json_text(j, a);
+    refused = a->failed ? STR_NONE : changed_refused(&r->turn, call, *out, a);
+    if (a->failed)
+        return fail_nomem(&r->said);
+    return refused.ptr
+               ? fail(&r->said, WEND_E_INVAL, "%.*s",
+                      (int)utf8_cut(refused, sizeof r->said.message - 1),
+                      refused.ptr)
+               : WEND_OK;
+}
+
+wend_status wend_run_approve_changed(wend_run *r, wend_str call, wend_str args,
+                                     const char *by)
+{
+    struct arena a = {0};
+    wend_str text = STR_NONE;
+    wend_status s = args.ptr ? find_waiting(r, call) : WEND_E_INVAL;
+
+    if (s != WEND_OK)
+        return s;
+    a.mem = &r->rt->mem;
+    s = read_changed(r, call, args, &a, &text);
+    if (s == WEND_OK)
+        s = approve(r, call, true, false, text, by);
+    arena_free(&a);
+    return s;
+}
+
+/* ---- Approvals that cannot come ------------------------------------------ */
+
+bool run_waits_for_approval(const struct wend_run *r)
+{
+    const struct turn *t = &r->turn;
+
+    for (uint32_t i = 0; i < t->calls_count; i++)
+        if (turn_call_waits(t, i))
+            return true;
+    return t->plan.approvals > 0;
+}
+
+/* Nothing of it is in progress, except for children. */
+static bool is_idle(const struct wend_run *r)
+{
+    uint32_t children = 0;
+
+    for (const struct child *c = r->children; c; c = c->next)
+        children += c->run != NULL;
+    return !r->open && !r->sent && !r->replying &&
+           turn_busy(&r->turn) <= children &&
+           (children || run_waits_for_approval(r));
+}
+
+static bool is_within(const struct wend_run *r, const struct wend_run *top)
+{
+    while (r != top && r->child)
+        r = r->child->parent;
+    return r == top;
+}
+
+bool run_waits_in_vain(const struct wend_run *r)
+{
+    const wend_runtime *rt = r->rt;
+    bool any = false;
+
+    if (rt->store->ops->shared || r->player)
+        return false;
+    for (const struct wend_run *q = rt->runs; q; q = q->next) {
+        if (q->over || !q->agent || q->error.status != WEND_OK)
+            continue;
+        if (!is_within(q, r) || q->shown.listen || q->hook || !is_idle(q))
+            return false;
+        any |= run_waits_for_approval(q);
+    }
+    return any && !atomic_load(&r->cancel_posted);
 }
 
 wend_status wend_run_pause(wend_run *r)

@@ -423,10 +423,7 @@ static const char *status_now(const struct wend_run *r)
         return "interrupted";
     if (t->paused)
         return "paused";
-    for (uint32_t i = 0; i < t->calls_count; i++)
-        if (turn_call_waits(t, i))
-            return "waiting";
-    return t->plan.approvals ? "waiting" : "running";
+    return run_waits_for_approval(r) ? "waiting" : "running";
 }
 
 void shell_submit(struct wend_run *r)

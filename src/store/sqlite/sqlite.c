@@ -84,6 +84,7 @@ static struct sqlite_store *sqlite_new(void)
 {
     static const struct store_ops ops = {
         .own_thread = true,
+        .shared = true,
         .free = sqlite_free,
         .append = db_append,
         .claim = db_claim,

@@ -195,6 +195,35 @@ static void test_refusals(void)
     check_rows(rows, tap_count(rows));
 }
 
+static void test_changed(void)
+{
+    static const struct row rows[] = {
+        {.why = "approved with other arguments",
+         .config = ASK,
+         .inputs = "start call:w done yes:call_1={\"a\":1} ok:call_1",
+         .wanted =
+             BEGIN "model_end approval_ask(call_1) approval_answer(call_1) "
+                   "call_start(call_1) +run(call_1) call_end(call_1) " NEXT},
+        {.why = "a hook looks at what a person changed, and lets it go",
+         .config = ASK_HOOKS,
+         .inputs = "start hook call:w done yes:call_1={\"a\":1} hook:call_1",
+         .wanted = "run_start turn_start +hook context_start context_end "
+                   "model_start +ask model_end approval_ask(call_1) "
+                   "approval_answer(call_1) +hook(call_1) call_start(call_1) "
+                   "+run(call_1)"},
+        {.why = "or changes it again, which is not approved",
+         .config = ASK_HOOKS,
+         .inputs = "start hook call:w done yes:call_1={\"a\":1} "
+                   "hook:call_1=change",
+         .wanted = "run_start turn_start +hook context_start context_end "
+                   "model_start +ask model_end approval_ask(call_1) "
+                   "approval_answer(call_1) +hook(call_1) call_start(call_1) "
+                   "call_end(call_1,denied) turn_end metrics turn_start +hook"},
+    };
+
+    check_rows(rows, tap_count(rows));
+}
+
 static void test_approval(void)
 {
     static const struct row rows[] = {
@@ -513,6 +542,7 @@ int main(void)
     test_order();
     test_refusals();
     test_approval();
+    test_changed();
     test_failures();
     test_limits();
     test_cancel();

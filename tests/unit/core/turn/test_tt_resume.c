@@ -147,6 +147,24 @@ static void test_calls(void)
     check_rows(rows, tap_count(rows));
 }
 
+static void test_changed(void)
+{
+    static const struct row rows[] = {
+        {.why = "one that was answered with other arguments is not",
+         .config = ASK,
+         .inputs = "start call:u call:u done yes:call_1 "
+                   "yes:call_2={\"a\":1} resume",
+         .wanted = BEGIN "model_end approval_ask(call_1) "
+                         "approval_ask(call_2) approval_answer(call_1) "
+                         "call_start(call_1) +run(call_1) "
+                         "approval_answer(call_2) run_resume "
+                         "call_end(call_1,unknown) call_start(call_2) "
+                         "+run(call_2)"},
+    };
+
+    check_rows(rows, tap_count(rows));
+}
+
 #define BEGUN BEGIN "model_end call_start(call_1) +run(call_1) run_resume "
 
 static void test_unknown(void)
@@ -465,6 +483,7 @@ int main(void)
 {
     test_model();
     test_calls();
+    test_changed();
     test_unknown();
     test_stop();
     test_time();

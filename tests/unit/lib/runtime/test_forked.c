@@ -252,6 +252,8 @@ static bool check_run(const char *f)
     ROW(wend_run_say, REFUSED(wend_run_say(h.run, STR("x"))))
     ROW(wend_run_approve,
         REFUSED(wend_run_approve(h.run, STR("x"), true, NULL)))
+    ROW(wend_run_approve_changed,
+        REFUSED(wend_run_approve_changed(h.run, STR("x"), STR("{}"), NULL)))
     ROW(wend_run_approve_always,
         REFUSED(wend_run_approve_always(h.run, STR("x"), true, NULL)))
     ROW(wend_run_pause, REFUSED(wend_run_pause(h.run)))
