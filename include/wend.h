@@ -181,7 +181,7 @@ typedef struct wend_run_info {
     wend_str run, status, agent, model, prompt, user, session, parent;
     int64_t started_us, ended_us; /* ended_us is 0 until the run is over */
     int64_t turns, tokens_in, tokens_out;
-    int64_t cost_nano; /* USD * 10^-9 */
+    int64_t cost_nano; /* USD * 10^-9; -1 = not known */
     int64_t seq;       /* of its newest kept event */
     bool imported;     /* it, or a run that it descends from, was imported */
     bool child; /* `parent` started it and waits for it; else it is a fork */

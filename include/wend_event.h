@@ -152,7 +152,9 @@ typedef struct wend_ev_limits {
 
 typedef struct wend_ev_metrics {
     int64_t turns, model_calls, tool_calls, tool_errors, actions;
-    int64_t tokens_in, tokens_out, tokens_cached, cost_nano;
+    int64_t tokens_in, tokens_out, tokens_cached;
+    int64_t cost_nano; /* USD * 10^-9; -1 = not known: a model call in it has
+                          no known cost */
     int64_t ms, first_token_ms;
 } wend_ev_metrics;
 

@@ -154,7 +154,8 @@ void json_add_raw(struct buf *b, const char *key, wend_str json);
 void json_add_i64(struct buf *b, const char *key, int64_t n);
 void json_add_f64(struct buf *b, const char *key, double d);
 void json_add_bool(struct buf *b, const char *key, bool yes);
-void json_add_nano(struct buf *b, const char *key, int64_t nano);
+void json_add_nano(struct buf *b, const char *key,
+                   int64_t nano); /* null below 0: it is not known */
 void json_add_time(struct buf *b, const char *key, int64_t time_us);
 void json_open(struct buf *b, const char *key, char bracket); /* { or [ */
 void json_close(struct buf *b, char bracket);                 /* } or ] */

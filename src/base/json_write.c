@@ -343,7 +343,10 @@ void json_add_bool(struct buf *b, const char *key, bool yes)
 void json_add_nano(struct buf *b, const char *key, int64_t nano)
 {
     json_key(b, key);
-    json_put_nano(b, nano);
+    if (nano < 0)
+        buf_cstr(b, "null");
+    else
+        json_put_nano(b, nano);
 }
 
 void json_add_time(struct buf *b, const char *key, int64_t time_us)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "base/json.h"
 #include "base/utf8.h"
 
 enum {
@@ -116,6 +117,14 @@ void term_line(struct buf *out, wend_str s, size_t columns)
     put_line(out, made_valid(&room, head), columns);
     out->failed |= room.failed;
     buf_free(&room);
+}
+
+void term_usd(struct buf *out, int64_t nano)
+{
+    if (nano < 0)
+        buf_char(out, '-');
+    else
+        json_put_nano(out, nano);
 }
 
 size_t term_columns(wend_str line)

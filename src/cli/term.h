@@ -27,6 +27,9 @@ size_t term_rows(struct buf *out, wend_str s, size_t width, size_t rows);
  * strings and become \u escapes. */
 void term_json(struct buf *out, wend_str json);
 
+/* Money, or "-" if it is not known (below 0). */
+void term_usd(struct buf *out, int64_t nano);
+
 /* Columns of a line, colours left out. */
 size_t term_columns(wend_str line);
 /* The column after `text`, which begins at `column` of a terminal that wraps

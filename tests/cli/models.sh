@@ -93,6 +93,25 @@ is "cost in runs" "$(json "$out" "$(at cost)")" 0.000999
 exits "no price" 0 "$WEND" run --json -m "$loop" hi
 is "no price: no cost" "$(of model_end data.usage.cost)" ""
 
+is "no price: null in the metrics" "$(grep -o '"cost":[^,]*,"ms"' "$out" | sort -u)" \
+    '"cost":null,"ms"'
+exits "no price, in runs" 0 "$WEND" runs --json -n 1
+has "no price, in runs: null" "$out" '"cost":null'
+exits "no price, in view" 0 "$WEND" view last
+has "no price, in view: -" "$out" "tokens, - USD"
+exits "no price, in view --format json" 0 "$WEND" view --format json last
+lacks "no price, in view --format json: never 0" "$out" '"cost":0'
+exits "no price, on the page" 0 "$WEND" view --format html last
+has "no price, on the page: -" "$out" "tokens · - USD"
+exits "no price, in stats" 0 "$WEND" stats --json
+has "no price, in stats: null, what is known, and how often" "$out" \
+    '"cost":null,"cost_at_least":0.000999,"unpriced":3'
+exits "no price, in stats for people" 0 "$WEND" stats
+has "no price, in stats for people: at least" "$out" \
+    "at least 0.000999 USD (no price for 3 model calls)"
+is "no price, in stats for people: -" \
+    "$(grep '^  script' "$out" | tr -s ' ' | cut -d' ' -f 8)" -
+
 # ---- Budgets -----------------------------------------------------------------------------
 
 exits "a budget that is enough" 0 "$WEND" run --models m.yaml \
@@ -111,6 +130,22 @@ lacks "a budget for nothing at all: nobody is asked" "$out" model_start
 exits "no price, no budget" 2 "$WEND" run --models m.yaml --budget-cost 1 \
     -m openai:other hi
 has "no price, no budget: why" "$err" "no price is known for 'openai:other'"
+has "no price, no budget: what to add" "$err" \
+    'add {name: "openai:other", output: TOKENS, price: {input: USD, output: USD}}'
+cat >other.yaml <<'YAML'
+wend: agent/1
+name: other
+model: openai:other
+YAML
+cat >boss.yaml <<YAML
+wend: agent/1
+name: boss
+model: '$hello'
+agents: [other.yaml]
+YAML
+exits "a child without a price" 2 "$WEND" run -a boss.yaml --budget-cost 1 hi
+has "a child without a price: which" "$err" "no price is known for 'openai:other'"
+exits "a child without a price, and no budget" 0 "$WEND" run -a boss.yaml hi
 exits "no longest answer, no budget" 2 "$WEND" run --models m.yaml \
     --budget-cost 1 -m openai:dear hi
 has "no longest answer, no budget: why" "$err" "give its 'output'"
@@ -142,5 +177,12 @@ for row in openai:/v1 responses:/v1 anthropic:/v1 gemini:/v1beta ollama:; do
     has "$provider: the request carries the longest answer" "$work/requests" \
         ':77'
 done
+
+# A budget that is added later: the price is the one in the log.
+exits "no price in the log" 0 "$WEND" run -m "openai:text:3:8" \
+    --base-url "http://127.0.0.1:$port/v1" hi
+exits "no price in the log: no budget for its fork" 2 "$WEND" fork last --at 2 \
+    --models http.yaml --budget-cost 1
+has "no price in the log: why" "$err" "no price is known for 'openai:text:3:8'"
 exec 9>&-
 finish

@@ -53,6 +53,7 @@ static const struct {
     {"cut", K_BOOL, offsetof(struct turn, cut)},
     {"context", K_BOOL, offsetof(struct turn, context)},
     {"metrics_due", K_BOOL, offsetof(struct turn, metrics_due)},
+    {"unpriced", K_BOOL, offsetof(struct turn, unpriced)},
     {"failed_calls", K_U32, offsetof(struct turn, failed_calls)},
     {"labels", K_U32, offsetof(struct turn, labels)},
     {"imported", K_BOOL, offsetof(struct turn, imported)},

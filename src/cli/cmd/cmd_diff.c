@@ -426,6 +426,16 @@ static void put_pair(struct buf *b, const char *name, int64_t x, int64_t y)
         buf_fmt(b, "  %-16s %10lld %10lld\n", name, (long long)x, (long long)y);
 }
 
+static void put_costs(struct buf *b, int64_t x, int64_t y)
+{
+    struct buf left = {.mem = b->mem}, right = left;
+
+    term_usd(&left, x);
+    term_usd(&right, y);
+    if (x != y)
+        buf_fmt(b, "  %-16s %10s %10s\n", "cost, USD", left.ptr, right.ptr);
+}
+
 static void say_rest(struct differ *d, struct buf *b)
 {
     const struct side *x = &d->sides[0], *y = &d->sides[1];
@@ -439,7 +449,7 @@ static void say_rest(struct differ *d, struct buf *b)
     put_pair(b, "turns", m->turns, n->turns);
     put_pair(b, "tokens in", m->tokens_in, n->tokens_in);
     put_pair(b, "tokens out", m->tokens_out, n->tokens_out);
-    put_pair(b, "cost, USD/10^9", m->cost_nano, n->cost_nano);
+    put_costs(b, m->cost_nano, n->cost_nano);
     for (int t = 1; t < WEND_EVENT_TYPES; t++)
         put_pair(b, wend_event_name((wend_event_type)t), x->counts[t],
                  y->counts[t]);

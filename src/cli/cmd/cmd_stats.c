@@ -93,7 +93,17 @@ static void put_unfinished(struct buf *b, const struct tally *t)
 
 static bool is_any(const struct usage *u)
 {
-    return u->tokens_in || u->tokens_out || u->cost_nano;
+    return u->tokens_in || u->tokens_out || u->cost_nano || u->unpriced;
+}
+
+/* A sum with an unknown part is unknown: the known part stands apart. */
+static void put_cost(struct buf *b, const struct usage *u)
+{
+    json_add_nano(b, "cost", u->unpriced ? -1 : u->cost_nano);
+    if (!u->unpriced)
+        return;
+    json_add_nano(b, "cost_at_least", u->cost_nano);
+    json_add_i64(b, "unpriced", u->unpriced);
 }
 
 static void put_usage(struct buf *b, const struct tally *t)
@@ -103,13 +113,13 @@ static void put_usage(struct buf *b, const struct tally *t)
     json_add_i64(b, "tokens_in", u->tokens_in);
     json_add_i64(b, "tokens_out", u->tokens_out);
     json_add_i64(b, "tokens_cached", u->tokens_cached);
-    json_add_nano(b, "cost", u->cost_nano);
+    put_cost(b, u);
     if (!is_any(e))
         return;
     json_open(b, "estimated", '{');
     json_add_i64(b, "tokens_in", e->tokens_in);
     json_add_i64(b, "tokens_out", e->tokens_out);
-    json_add_nano(b, "cost", e->cost_nano);
+    put_cost(b, e);
     json_close(b, '}');
 }
 
@@ -201,6 +211,16 @@ static int64_t not_ok(const struct tally *t)
 }
 
 /* Models, tools or agents; the columns of each. */
+static void put_used(struct buf *b, const struct usage *u)
+{
+    buf_fmt(b, " %9lld %9lld", (long long)u->tokens_in,
+            (long long)u->tokens_out);
+    if (u->unpriced)
+        buf_fmt(b, " %9s", "-");
+    else
+        buf_fmt(b, " %9.4f", (double)u->cost_nano / 1e9);
+}
+
 static void put_table(struct buf *b, struct tally *t, enum part part)
 {
     static const char *const names[] = {
@@ -222,9 +242,7 @@ static void put_table(struct buf *b, struct tally *t, enum part part)
             buf_fmt(b, " %7lld",
                     (long long)(part == PART_MODEL ? t->retries : t->cached));
         if (part != PART_TOOL)
-            buf_fmt(b, " %9lld %9lld %9.4f", (long long)t->used.tokens_in,
-                    (long long)t->used.tokens_out,
-                    (double)t->used.cost_nano / 1e9);
+            put_used(b, &t->used);
         put_times(b, &t->took);
     }
 }
@@ -241,14 +259,24 @@ static void put_causes(struct buf *b, const struct cause *c)
     }
 }
 
+static void put_money(struct buf *b, const struct usage *u)
+{
+    if (u->unpriced && u->cost_nano)
+        buf_cstr(b, "at least ");
+    term_usd(b, u->unpriced && !u->cost_nano ? -1 : u->cost_nano);
+    buf_cstr(b, " USD");
+    if (u->unpriced)
+        buf_fmt(b, " (no price for %lld model calls)", (long long)u->unpriced);
+}
+
 static void put_estimated(struct buf *b, const struct usage *u)
 {
     if (!is_any(u))
         return;
     buf_fmt(b, "at most %lld + %lld tokens more, ", (long long)u->tokens_in,
             (long long)u->tokens_out);
-    json_put_nano(b, u->cost_nano);
-    buf_cstr(b, " USD, for model calls that a crash cut off\n");
+    put_money(b, u);
+    buf_cstr(b, ", for model calls that a crash cut off\n");
 }
 
 static void put_count(struct buf *b, const char **comma, int64_t n,
@@ -281,8 +309,8 @@ static void put_words(struct buf *b, struct stats *s)
     buf_fmt(b, "\n%lld turns, %lld + %lld tokens (%lld cached), ",
             (long long)s->turns, (long long)used->tokens_in,
             (long long)used->tokens_out, (long long)used->tokens_cached);
-    json_put_nano(b, used->cost_nano);
-    buf_cstr(b, " USD\n");
+    put_money(b, used);
+    buf_char(b, '\n');
     put_estimated(b, &s->runs.estimated);
     buf_fmt(b, "\n%-*s", NAME_COLUMNS + 2, "TIMES");
     put_times_head(b);

@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "base/cost.h"
+
 const int percentiles[PERCENTILES] = {50, 90, 99};
 
 /* ---- Times --------------------------------------------------------------- */
@@ -129,7 +131,7 @@ static void on_model_start(struct stats *s, const wend_event *ev)
         s->model->count++;
 }
 
-static void add_usage(struct tally *t, const wend_ev_usage *u)
+static void add_usage(struct tally *t, const wend_ev_usage *u, int64_t cost)
 {
     struct usage *sum;
 
@@ -139,14 +141,17 @@ static void add_usage(struct tally *t, const wend_ev_usage *u)
     sum->tokens_in += u->input;
     sum->tokens_out += u->output;
     sum->tokens_cached += u->cached;
-    sum->cost_nano += u->cost_nano > 0 ? u->cost_nano : 0;
+    if (cost < 0)
+        sum->unpriced++;
+    else
+        cost_add(&sum->cost_nano, cost);
 }
 
-static void use(struct stats *s, const wend_ev_usage *u)
+static void use(struct stats *s, const wend_ev_usage *u, int64_t cost)
 {
-    add_usage(&s->runs, u);
-    add_usage(s->agent, u);
-    add_usage(s->model, u);
+    add_usage(&s->runs, u, cost);
+    add_usage(s->agent, u, cost);
+    add_usage(s->model, u, cost);
 }
 
 /* The attempt counts for the model that failed, later usage for the next. */
@@ -155,7 +160,7 @@ static void on_model_retry(struct stats *s, const wend_event *ev)
     const wend_ev_model_retry *e = &ev->u.model_retry;
 
     if (e->usage)
-        use(s, e->usage);
+        use(s, e->usage, cost_of_usage(e->usage));
     if (s->model)
         s->model->retries++;
     if (!e->next_model.len || !s->model ||
@@ -170,7 +175,7 @@ static void on_model_end(struct stats *s, const wend_event *ev)
 {
     const wend_ev_model_end *e = &ev->u.model_end;
 
-    use(s, &e->usage);
+    use(s, &e->usage, cost_of_answer(e));
     add_outcome(s->model, e->outcome);
     if (e->outcome == WEND_OUTCOME_OK && s->model) {
         add_time(s, &s->model->took, e->ms);

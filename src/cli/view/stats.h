@@ -14,7 +14,9 @@ struct spread {
 };
 
 struct usage {
-    int64_t tokens_in, tokens_out, tokens_cached, cost_nano;
+    int64_t tokens_in, tokens_out, tokens_cached;
+    int64_t cost_nano; /* the known part ... */
+    int64_t unpriced;  /* ... and the model calls whose cost is unknown */
 };
 
 /* Totals of a model, a tool or an agent. */

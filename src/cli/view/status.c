@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/cost.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "cli/term.h"
@@ -70,8 +71,7 @@ static void model_end(struct status *s, const wend_event *ev)
 
     s->tokens_in += u->input;
     s->tokens_out += u->output;
-    if (u->cost_nano > 0)
-        s->cost_nano += u->cost_nano;
+    cost_add(&s->cost_nano, cost_of_answer(e));
     if (e->action.ptr)
         return;
     s->context = u->input + u->output;

@@ -30,7 +30,7 @@ struct status {
     size_t calls_count;       /* may be more */
     struct status_call ended; /* the newest of those that were named */
     int64_t tokens_in, tokens_out;
-    int64_t cost_nano;       /* of the calls with a known price */
+    int64_t cost_nano;       /* -1: not known */
     int64_t context, window; /* tokens of the newest request; 0: not known */
 };
 

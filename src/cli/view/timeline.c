@@ -5,6 +5,7 @@
  */
 #include "cli/view/timeline.h"
 
+#include "base/cost.h"
 #include "base/limits.h"
 #include "base/svg.h"
 #include "base/utf8.h"
@@ -140,17 +141,16 @@ static void span_close(struct timeline *t, const wend_event *ev,
 }
 
 static void spend(struct timeline *t, const wend_event *ev,
-                  const wend_ev_usage *u)
+                  const wend_ev_usage *u, int64_t cost)
 {
-    int64_t cost = u->cost_nano > 0 ? u->cost_nano : 0;
     struct turn_line *line = turn_now(t, ev);
 
     t->tokens_in += u->input;
     t->tokens_out += u->output;
-    t->cost_nano += cost;
+    cost_add(&t->cost_nano, cost);
     line->tokens_in += u->input;
     line->tokens_out += u->output;
-    line->cost_nano += cost;
+    cost_add(&line->cost_nano, cost);
 }
 
 static void model_end(struct timeline *t, const wend_event *ev)
@@ -159,7 +159,7 @@ static void model_end(struct timeline *t, const wend_event *ev)
 
     span_close(t, ev, SPAN_MODEL, e->action, e->outcome,
                e->error ? e->error->message : e->text);
-    spend(t, ev, &e->usage);
+    spend(t, ev, &e->usage, cost_of_answer(e));
 }
 
 static void run_start(struct timeline *t, const wend_event *ev)
@@ -230,9 +230,11 @@ static void model_start(struct timeline *t, const wend_event *ev)
 
 static void model_retry(struct timeline *t, const wend_event *ev)
 {
+    const wend_ev_usage *used = ev->u.model_retry.usage;
+
     turn_now(t, ev)->retries++;
-    if (ev->u.model_retry.usage)
-        spend(t, ev, ev->u.model_retry.usage);
+    if (used)
+        spend(t, ev, used, cost_of_usage(used));
 }
 
 static void call_start(struct timeline *t, const wend_event *ev)
@@ -281,8 +283,8 @@ static void child_end(struct timeline *t, const wend_event *ev)
     span_close(t, ev, SPAN_CHILD, e->run, e->outcome, e->text);
     spend(t, ev,
           &(wend_ev_usage){.input = e->metrics.tokens_in,
-                           .output = e->metrics.tokens_out,
-                           .cost_nano = e->metrics.cost_nano});
+                           .output = e->metrics.tokens_out},
+          e->metrics.cost_nano);
 }
 
 static void remark(struct timeline *t, const wend_event *ev, bool error,

@@ -31,7 +31,8 @@ struct turn_line {
     int64_t counter; /* -1: before the first turn */
     struct bar bar;
     wend_str parent_id;
-    int64_t tokens_in, tokens_out, cost_nano, retries;
+    int64_t tokens_in, tokens_out, retries;
+    int64_t cost_nano; /* -1: not known */
     struct span *spans, **spans_last;
 };
 
@@ -73,7 +74,7 @@ struct timeline {
     const struct gap *gaps;       /* newest first */
     struct bar_scale scale;
     wend_outcome outcome;
-    int64_t tokens_in, tokens_out, cost_nano;
+    int64_t tokens_in, tokens_out, cost_nano; /* cost -1: not known */
     struct turn_line *turns, *last;
     struct remark *remarks, **remarks_last; /* oldest first */
     size_t remarks_count;                   /* also those not kept */

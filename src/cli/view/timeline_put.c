@@ -22,11 +22,9 @@ static void put_time(struct buf *b, int64_t us)
 static void put_usage(struct buf *b, int64_t in, int64_t out, int64_t cost)
 {
     buf_fmt(b, "%lld + %lld tokens", (long long)in, (long long)out);
-    if (cost) {
-        buf_cstr(b, ", ");
-        json_put_nano(b, cost);
-        buf_cstr(b, " USD");
-    }
+    buf_cstr(b, ", ");
+    term_usd(b, cost);
+    buf_cstr(b, " USD");
 }
 
 static void put_span(struct buf *b, const struct timeline *t,

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/svg.h"
 #include "base/utf8.h"
+#include "cli/term.h"
 #include "cli/view/timeline.h"
 
 enum {
@@ -235,7 +236,7 @@ static void put_facts(struct buf *b, const struct timeline *t)
             (long long)t->tokens_out);
     put_fact(b, "tokens in + out");
     buf_cstr(b, "<div><b>");
-    json_put_nano(b, t->cost_nano);
+    term_usd(b, t->cost_nano);
     put_fact(b, "USD");
     buf_cstr(b, "<div><b>");
     put_short(b, t->model);
@@ -310,7 +311,7 @@ static void put_heading(struct buf *b, const struct turn_line *line)
     }
     buf_fmt(b, " \u00b7 %lld + %lld tokens \u00b7 ", (long long)line->tokens_in,
             (long long)line->tokens_out);
-    json_put_nano(b, line->cost_nano);
+    term_usd(b, line->cost_nano);
     buf_cstr(b, " USD</div>\n");
 }
 

@@ -513,6 +513,15 @@ bool is_plan_tool(const struct config *c, wend_str name)
     return c->plan_tool && str_eq(c->plan_tool->name, name);
 }
 
+const struct model_use *config_unpriced(const struct config *c)
+{
+    for (uint32_t i = 0; i < c->models_count; i++)
+        if (!c->models[i].price.known &&
+            !str_starts(c->models[i].spec, "script:"))
+            return &c->models[i];
+    return NULL;
+}
+
 const struct tool *config_endpoint(const struct config *c, wend_str name)
 {
     return named(c->endpoints, c->endpoints_count, name);

@@ -208,6 +208,9 @@ bool is_plan_tool(const struct config *c, wend_str name);
 /* The index of a model by name or spec; 0: the run's own, also named `default`.
  * models_count: there is none. */
 uint32_t config_model(const struct config *c, wend_str name);
+/* The first model whose cost cannot be limited, for lack of a price; NULL:
+ * none. A script costs nothing. */
+const struct model_use *config_unpriced(const struct config *c);
 const struct tool *config_endpoint(const struct config *c, wend_str name);
 /* The child of that name; NULL if there is none. */
 const struct child_config *config_child(const struct config *c, wend_str name);

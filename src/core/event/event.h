@@ -16,7 +16,7 @@ enum field_kind {
     F_I64,
     F_F64,
     F_BOOL,
-    F_NANO, /* money, USD * 10^-9; -1 = absent */
+    F_NANO, /* money, USD * 10^-9; -1 = absent, or null if NULLABLE */
     F_ENUM,
     F_OBJECT, /* a struct inside */
     F_REF,    /* a pointer to a struct, NULL = absent */

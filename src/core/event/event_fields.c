@@ -52,6 +52,7 @@ union payload {
 #define BOOL_F(name, member) {KEY(name), F_BOOL, 0, AT(member), 0, 0, 0}
 #define BOOL_O(name, member) {KEY(name), F_BOOL, OPTIONAL, AT(member), 0, 0, 0}
 #define NANO_F(name, member) {KEY(name), F_NANO, 0, AT(member), 0, 0, 0}
+#define NANO_N(name, member) {KEY(name), F_NANO, NULLABLE, AT(member), 0, 0, 0}
 #define NANO_O(name, member) {KEY(name), F_NANO, OPTIONAL, AT(member), 0, 0, 0}
 #define ENUM_F(name, member, words) \
     {KEY(name), F_ENUM, 0, AT(member), 0, &words, 0}
@@ -357,7 +358,7 @@ static const struct event_fields by_type[WEND_EVENT_TYPES] = {
         I64_F("tokens_in", metrics.tokens_in),
         I64_F("tokens_out", metrics.tokens_out),
         I64_F("tokens_cached", metrics.tokens_cached),
-        NANO_F("cost", metrics.cost_nano),
+        NANO_N("cost", metrics.cost_nano),
         I64_F("ms", metrics.ms),
         I64_F("first_token_ms", metrics.first_token_ms)),
     EVENT(PROGRESS, progress,

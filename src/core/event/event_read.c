@@ -96,6 +96,17 @@ static bool read_enum(struct event_reader *r, const struct event_field *f,
     return true;
 }
 
+static bool read_money(struct event_reader *r, const struct event_field *f,
+                       const struct json *j, int64_t *out)
+{
+    if (j->kind == JSON_NULL && (f->flags & NULLABLE)) {
+        *out = -1;
+        return true;
+    }
+    return (j->kind == JSON_NUMBER && nano_read(j->text, out)) ||
+           bad(r, j, f, "a decimal number");
+}
+
 static bool read_fields(struct event_reader *r, const struct event_fields *fs,
                         const struct json *j, void *base);
 
@@ -129,9 +140,7 @@ static bool read_value(struct event_reader *r, const struct event_field *f,
         *(bool *)at = j->kind == JSON_TRUE;
         return j->kind == JSON_TRUE || j->kind == JSON_FALSE ||
                bad(r, j, f, "true or false");
-    case F_NANO:
-        return (j->kind == JSON_NUMBER && nano_read(j->text, at)) ||
-               bad(r, j, f, "a decimal number");
+    case F_NANO: return read_money(r, f, j, at);
     case F_ENUM: return read_enum(r, f, j, at);
     case F_OBJECT: return read_fields(r, f->sub, j, at);
     case F_REF: return j->kind == JSON_NULL || read_items(r, f, j, at, 1);

@@ -63,6 +63,14 @@ static bool is_absent(const struct event_field *f, const char *at)
     return false;
 }
 
+static void put_money(struct buf *b, const struct event_field *f, int64_t nano)
+{
+    if (nano < 0 && (f->flags & NULLABLE))
+        buf_cstr(b, "null");
+    else
+        json_put_nano(b, nano);
+}
+
 static void put_enum(struct buf *b, const struct event_words *w, int value)
 {
     buf_char(b, '"');
@@ -114,7 +122,7 @@ static void put_value(struct buf *b, const struct event_field *f,
     case F_I64: buf_i64(b, *(const int64_t *)at); break;
     case F_F64: json_put_f64(b, *(const double *)at); break;
     case F_BOOL: buf_cstr(b, *(const bool *)at ? "true" : "false"); break;
-    case F_NANO: json_put_nano(b, *(const int64_t *)at); break;
+    case F_NANO: put_money(b, f, *(const int64_t *)at); break;
     case F_ENUM: put_enum(b, f->words, *(const int *)at); break;
     case F_OBJECT: put_fields(b, f->sub, at, blobs); break;
     case F_REF: put_fields(b, f->sub, *(const void *const *)at, blobs); break;

@@ -153,7 +153,7 @@ void tell_troubles(struct tt *x)
 /* As of now, not as of the event before. */
 wend_ev_metrics metrics_now(const struct tt *x)
 {
-    wend_ev_metrics m = x->t->metrics;
+    wend_ev_metrics m = turn_metrics(x->t);
 
     m.ms = turn_ran_us(x->t, event_time(x)) / 1000;
     return m;

@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/cost.h"
 #include "core/policy/policy.h"
 
 enum { MESSAGE_TOKENS = 4 }; /* what a provider adds around each message */
@@ -226,8 +227,10 @@ static void on_model_retry(struct turn *t, const wend_event *ev,
 {
     wend_str next = ev->u.model_retry.next_model;
 
-    if (ev->u.model_retry.usage)
+    if (ev->u.model_retry.usage) {
         spend_usage(t, ev->u.model_retry.usage);
+        t->unpriced |= cost_of_usage(ev->u.model_retry.usage) < 0;
+    }
     if (next.ptr && !str_eq(next, t->model))
         change_model(t, next, k);
     t->ask++;
@@ -243,6 +246,7 @@ static void on_model_end(struct turn *t, const wend_event *ev,
     struct msg *m;
 
     spend_usage(t, &e->usage);
+    t->unpriced |= cost_of_answer(e) < 0;
     if (!t->metrics.first_token_ms)
         t->metrics.first_token_ms = e->first_token_ms;
     if (e->action.ptr) {

@@ -122,7 +122,8 @@ struct turn {
     const struct call_state *states;                /* newest first */
     wend_str part_text, part_thinking, part_opaque; /* of model_part */
 
-    wend_ev_metrics metrics;
+    wend_ev_metrics metrics; /* its cost: what is known of it */
+    bool unpriced;           /* ... and that is not all: see turn_metrics */
     uint32_t labels; /* wend_label: what its calls brought into the run */
     bool imported;   /* its past is not trusted: see turn_resume */
     const struct remembered *rules; /* newest first; before the config's */
@@ -180,6 +181,9 @@ struct call_state *turn_change_call(struct turn *t, uint32_t index,
 int64_t i64_sum(int64_t a, int64_t b);
 /* Adds to what is spent or reserved; nothing lowers that, nor wraps. */
 void spend(int64_t *spent, int64_t more);
+/* The metrics as events tell them. A sum with an unknown part is unknown: one
+ * model call without a cost makes the cost of the run -1. */
+wend_ev_metrics turn_metrics(const struct turn *t);
 /* The model that is asked now, of the config's. */
 const struct model_use *turn_model(const struct turn *t);
 /* Whether readers see what this model call says as it comes. */

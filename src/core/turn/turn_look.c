@@ -127,6 +127,15 @@ void spend(int64_t *spent, int64_t more)
         *spent = i64_sum(*spent, more);
 }
 
+wend_ev_metrics turn_metrics(const struct turn *t)
+{
+    wend_ev_metrics m = t->metrics;
+
+    if (t->unpriced)
+        m.cost_nano = -1;
+    return m;
+}
+
 const struct model_use *turn_model(const struct turn *t)
 {
     assert(t->model_at < t->config->models_count);

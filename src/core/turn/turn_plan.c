@@ -287,5 +287,6 @@ void turn_child_end(struct turn *t, const wend_event *ev, const struct keep *k)
         (!take_from_actions(t, e, k) && !take_from_calls(t, e->run, k)))
         return; /* counted before, or never begun */
     count(&t->metrics, &e->metrics);
+    t->unpriced |= e->metrics.cost_nano < 0;
     turn_take_labels(t, e->labels_json, k);
 }

@@ -131,13 +131,26 @@ static void put_child(struct buf *b, const struct agent_child *k)
     json_close(b, '}');
 }
 
+/* What a child spends counts towards the limit of its parents. */
+static wend_status check_costs(const struct agent_child *k, wend_error *err)
+{
+    wend_status s = budget_check(k->agent->configs[k->mode], err);
+
+    for (k = k->agent->children; k && s == WEND_OK; k = k->next)
+        s = check_costs(k, err);
+    return s;
+}
+
 wend_status agent_children_ready(const wend_agent *a, wend_error *err)
 {
     wend_status s = WEND_OK;
 
     for (const struct agent_child *k = a->children; k && s == WEND_OK;
-         k = k->next)
+         k = k->next) {
         s = agent_config(k->agent, k->mode, err);
+        if (s == WEND_OK && a->limits.cost_nano)
+            s = check_costs(k, err);
+    }
     return s;
 }
 

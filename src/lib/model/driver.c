@@ -12,6 +12,8 @@
 #include "wire/file/models.h"
 #include "wire/model/model.h"
 
+enum { NAME_SHOWN = 100 }; /* bytes of a name that an error quotes twice */
+
 static wend_status fail_unknown(const char *model, const struct mem *m,
                                 wend_error *err)
 {
@@ -77,6 +79,25 @@ static wend_status read_entry(const char *path, wend_str text, wend_str model,
     return s;
 }
 
+static wend_status fail_unpriced(wend_str model, wend_error *err)
+{
+    int len = model.len < NAME_SHOWN ? (int)model.len : NAME_SHOWN;
+
+    return fail(err, WEND_E_INVAL,
+                "a cost limit cannot be kept: no price is known for '%.*s'; "
+                "add {name: \"%.*s\", output: TOKENS, price: {input: USD, "
+                "output: USD}} to the models in ~/.config/wend/models.yaml or "
+                "the file of --models, see wend-models(5)",
+                len, model.ptr, len, model.ptr);
+}
+
+wend_status budget_check(const struct config *c, wend_error *err)
+{
+    const struct model_use *m = config_unpriced(c);
+
+    return m ? fail_unpriced(m->spec, err) : WEND_OK;
+}
+
 /* A limit that cannot be checked would be exceeded unseen. */
 static wend_status check_budget(const wend_agent_options *o, const char *model,
                                 const struct model *facts, wend_error *err)
@@ -84,13 +105,10 @@ static wend_status check_budget(const wend_agent_options *o, const char *model,
     if (!o->limits.cost_nano || str_starts(str_of(model), "script:"))
         return WEND_OK;
     if (!facts->price.known)
-        return fail(err, WEND_E_INVAL,
-                    "a limit of cost cannot be kept: no price is known for "
-                    "'%.200s'; see wend-models(5)",
-                    model);
+        return fail_unpriced(str_of(model), err);
     if (facts->price.output && !facts->output)
         return fail(err, WEND_E_INVAL,
-                    "a limit of cost cannot be kept: the longest answer of "
+                    "a cost limit cannot be kept: the longest answer of "
                     "'%.200s' is not known; give its 'output', see "
                     "wend-models(5)",
                     model);

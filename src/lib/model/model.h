@@ -51,6 +51,9 @@ wend_status model_facts(const wend_agent_options *o, const char *model,
                         const struct mem *m, struct model *out,
                         wend_error *err);
 
+/* Refuses a cost limit for a config with a model whose price is unknown. */
+wend_status budget_check(const struct config *c, wend_error *err);
+
 /* The options of an agent that concern its driver. */
 struct driver_options {
     wend_str spec; /* the model's name after the provider and its colon */

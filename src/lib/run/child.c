@@ -100,7 +100,7 @@ void child_look(struct wend_run *r)
     if (!c || !r->over || r->durable_seq != r->turn.seq)
         return;
     r->end.labels = r->turn.labels;
-    r->end.metrics = r->turn.metrics;
+    r->end.metrics = turn_metrics(&r->turn);
     settle(c, &r->end);
 }
 

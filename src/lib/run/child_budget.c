@@ -10,8 +10,8 @@
 
 static void add(struct budget *sum, int64_t tokens, int64_t cost_nano)
 {
-    sum->tokens = i64_sum(sum->tokens, tokens);
-    sum->cost_nano = i64_sum(sum->cost_nano, cost_nano);
+    spend(&sum->tokens, tokens);
+    spend(&sum->cost_nano, cost_nano); /* not what is unknown */
 }
 
 static void add_metrics(const wend_ev_metrics *m, struct budget *sum)

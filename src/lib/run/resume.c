@@ -333,6 +333,8 @@ static wend_status resume(struct fold *f, wend_error *err)
     before = r->turn;
     if (s == WEND_OK && !r->over) {
         s = first_step(f, err);
+        if (s == WEND_OK && r->turn.limits.cost_nano)
+            s = budget_check(r->turn.config, err);
         if (s != WEND_OK)
             release(r, &before);
     }

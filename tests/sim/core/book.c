@@ -8,6 +8,8 @@
  */
 #include "book.h"
 
+#include "base/cost.h"
+
 uint64_t hash_str(wend_str s)
 {
     uint64_t h = 14695981039346656037u;
@@ -129,6 +131,7 @@ static void book_usage(struct book *b, const wend_ev_usage *u)
 static void book_model_end(struct book *b, const wend_ev_model_end *e)
 {
     book_usage(b, &e->usage);
+    b->unpriced |= cost_of_answer(e) < 0;
     if (!b->sum.first_token_ms)
         b->sum.first_token_ms = e->first_token_ms;
     if (e->action.ptr)
@@ -278,8 +281,10 @@ static void book_model_retry(struct book *b, const wend_ev_model_retry *e)
 {
     uint32_t at = b->model_at + 1;
 
-    if (e->usage)
+    if (e->usage) {
         book_usage(b, e->usage);
+        b->unpriced |= cost_of_usage(e->usage) < 0;
+    }
     if (at < b->config->models_count &&
         str_eq(e->next_model, b->config->models[at].name)) {
         b->model_at = at;
@@ -332,6 +337,7 @@ static void book_child(struct book *b, const wend_event *ev)
     b->sum.tokens_out += m->tokens_out;
     b->sum.model_calls += m->model_calls;
     b->sum.tool_calls += m->tool_calls;
+    b->unpriced |= m->cost_nano < 0;
 }
 
 static void book_warning(struct book *b, const wend_ev_warning *e)

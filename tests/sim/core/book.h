@@ -65,6 +65,7 @@ struct book {
     struct book_msg msgs[BOOK_MSGS], pending[BOOK_MSGS];
     uint32_t msgs_count, pending_count;
     wend_ev_metrics sum;
+    bool unpriced;                /* the cost of a model call is unknown */
     uint64_t answer, answer_bare; /* bare: as JSON for a schema */
     wend_purpose purpose;         /* of the newest model call */
     uint32_t invalid, repaired;   /* answer_invalid, repairs of it */

@@ -109,6 +109,56 @@ static void crashes(void)
     stats_free(&s);
 }
 
+/* What is unknown is counted, not added as 0. */
+static void unpriced(void)
+{
+    const struct {
+        const char *why;
+        wend_ev_model_end end;
+        int64_t cost, unpriced;
+    } rows[] = {
+        {"known", {.outcome = WEND_OUTCOME_OK, .usage.cost_nano = 5}, 5, 0},
+        {"no price",
+         {.outcome = WEND_OUTCOME_OK, .usage = {.input = 1, .cost_nano = -1}},
+         0,
+         1},
+        {"no tokens",
+         {.outcome = WEND_OUTCOME_OK, .usage.cost_nano = -1},
+         0,
+         1},
+        {"part of an answer",
+         {.outcome = WEND_OUTCOME_FAILED,
+          .text = STR("so"),
+          .usage.cost_nano = -1},
+         0,
+         1},
+        {"no answer",
+         {.outcome = WEND_OUTCOME_FAILED, .usage.cost_nano = -1},
+         0,
+         0},
+        {"a hook's",
+         {.outcome = WEND_OUTCOME_OK,
+          .finish = STR("hook"),
+          .usage.cost_nano = -1},
+         0,
+         0},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        wend_event start = {.type = WEND_RUN_START};
+        wend_event end = {.type = WEND_MODEL_END, .u.model_end = rows[i].end};
+        struct stats s;
+
+        stats_init(&s, &plain);
+        stats_event(&s, &start);
+        stats_event(&s, &end);
+        tap_is_i64(s.runs.used.cost_nano, rows[i].cost, "cost: %s",
+                   rows[i].why);
+        tap_is_i64(s.runs.used.unpriced, rows[i].unpriced, "  unknown");
+        stats_free(&s);
+    }
+}
+
 static void out_of_memory(void)
 {
     struct fault f = {0};
@@ -141,6 +191,7 @@ int main(void)
 {
     spreads();
     crashes();
+    unpriced();
     out_of_memory();
     return tap_done();
 }

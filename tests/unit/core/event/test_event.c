@@ -223,6 +223,16 @@ static void test_golden_run_end(void)
                         "\"tokens_cached\":8,\"cost\":9,\"ms\":10,"
                         "\"first_token_ms\":11}}}",
         "the end of a run");
+    ev = event_of(WEND_METRICS, false);
+    ev.u.metrics.cost_nano = -1;
+    is_line(&ev,
+            HEAD("7", "metrics") ",\"data\":{\"turns\":0,\"model_calls\":0,"
+                                 "\"tool_calls\":0,\"tool_errors\":0,"
+                                 "\"actions\":0,\"tokens_in\":0,"
+                                 "\"tokens_out\":0,\"tokens_cached\":0,"
+                                 "\"cost\":null,\"ms\":0,"
+                                 "\"first_token_ms\":0}}",
+            "an unknown cost is null, not 0");
 }
 
 /* ---- Out of memory ------------------------------------------------------- */

@@ -136,6 +136,9 @@ static void test_absent(void)
                NULL, NULL, &ev, NULL);
     tap_is_i64(ev.u.model_end.usage.cost_nano, -1,
                "an absent cost is not known");
+    event_read(STR(HEAD("1", "metrics") ",\"data\":{\"cost\":null}}"), &a, NULL,
+               NULL, &ev, NULL);
+    tap_is_i64(ev.u.metrics.cost_nano, -1, "a cost of null is not known");
     tap_ok(!ev.u.model_end.error && !ev.u.model_end.thinking.ptr,
            "an absent error and an absent string are NULL");
     event_read(
@@ -202,6 +205,9 @@ static const struct {
      "'outcome' must be one of its words, not number"},
     {"money is a string", HEAD("1", "metrics") ",\"data\":{\"cost\":\"1\"}}",
      "'cost' must be a decimal number, not string"},
+    {"a limit is no money at all",
+     HEAD("1", "run_start") ",\"data\":{\"limits\":{\"cost\":null}}}",
+     "'cost' must be a decimal number, not null"},
     {"money has an exponent", HEAD("1", "metrics") ",\"data\":{\"cost\":1e3}}",
      "'cost' must be a decimal number"},
     {"money is beyond all measure",

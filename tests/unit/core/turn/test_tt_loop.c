@@ -106,6 +106,42 @@ static void test_budget(void)
     world_free(&w);
 }
 
+/* A sum with an unknown part is unknown, and never 0. */
+static void test_unknown_cost(void)
+{
+    static const struct {
+        const char *why;
+        int64_t tokens, first, second; /* costs of two answers */
+        int64_t cost;                  /* of the run, and what is known of it */
+        int64_t known;
+    } rows[] = {
+        {"both known", 60, 3, 4, 7, 7},
+        {"none known", 60, -1, -1, -1, 0},
+        {"one known", 60, 3, -1, -1, 3},
+        {"the other known", 60, -1, 4, -1, 4},
+        {"a server that counts nothing", 0, -1, -1, -1, 0},
+        {"free", 60, 0, 0, 0, 0},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct world w;
+
+        world_init(&w, &plain, CONFIG);
+        play(&w, "start");
+        w.reply.usage.input = w.reply.usage.output = rows[i].tokens;
+        w.reply.usage.cost_nano = rows[i].first;
+        play(&w, "call:r done ok:call_1");
+        w.reply.usage.input = w.reply.usage.output = rows[i].tokens;
+        w.reply.usage.cost_nano = rows[i].second;
+        play(&w, "text done");
+        tap_is_i64(turn_metrics(&w.turn).cost_nano, rows[i].cost,
+                   "unknown cost: %s", rows[i].why);
+        tap_is_i64(w.turn.metrics.cost_nano, rows[i].known, "  what is known");
+        tap_is_i64(w.broken, 0, "  no law is broken");
+        world_free(&w);
+    }
+}
+
 #define PRICED                                                                 \
     "{\"instructions\":\"i\",\"tools\":[{\"name\":\"r\",\"class\":\"read\"}]," \
     "\"output_tokens\":10,\"price\":{\"input\":1000000,\"cached\":0,"          \
@@ -451,6 +487,7 @@ int main(void)
 {
     test_no_limits();
     test_budget();
+    test_unknown_cost();
     test_reserve();
     test_usage();
     test_retry_delay();
