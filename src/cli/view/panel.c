@@ -26,6 +26,7 @@ bool panel_resize(struct panel *p, size_t width, size_t height, bool reflows)
     if (changed && p->rows && reflows) {
         p->rows = rows_of(buf_view(&p->shown), width);
         p->column %= width;
+        p->wrapped = true;
     }
     if (p->column > width)
         p->column = width;
@@ -54,6 +55,7 @@ void panel_lift(struct panel *p, struct buf *out)
     if (p->column && p->column < p->width)
         buf_fmt(out, "\033[A\033[%zuC", p->column);
     p->rows = p->column = 0;
+    p->wrapped = false;
     buf_clear(&p->shown);
 }
 
@@ -78,6 +80,10 @@ void panel_paint(struct panel *p, struct buf *out, wend_str rows, size_t column)
         to_first_row(p, out);
     else if ((p->column = column))
         buf_char(out, '\n');
+    /* Rows that the terminal wrapped would be joined by the next resize. */
+    if (p->wrapped)
+        buf_cstr(out, "\033[J");
+    p->wrapped = false;
     buf_clear(&p->shown);
     buf_str(&p->shown, rows);
     while (rows.len && str_line(&rows, &line)) {

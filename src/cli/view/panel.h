@@ -17,6 +17,7 @@ struct panel {
     size_t rows;          /* of the screen that it takes */
     size_t column;        /* of the unfinished line above; 0: there is none */
     size_t width, height; /* of the terminal */
+    bool wrapped;         /* the terminal wrapped its rows anew */
 };
 
 /* Call it before each paint; true: the size has changed. If the terminal

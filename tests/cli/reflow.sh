@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# reflow.sh - a terminal that wraps its lines anew when its size changes (tmux):
+# the panel of a run stays one panel.
+. "$(dirname "$0")/lib.sh"
+command -v tmux >/dev/null || skip_all "tmux is missing: apt-get install tmux"
+export LC_ALL=C.UTF-8
+unset NO_COLOR TMUX
+
+cat >plan.yaml <<'YAML'
+wend: plan/1
+name: wide
+actions:
+  - {name: first, type: llm, mode: async, prompt: one}
+  - {name: second, type: llm, mode: async, prompt: two}
+  - {name: third, type: llm, mode: async, prompt: three}
+YAML
+cat >model.yaml <<'YAML'
+turns:
+  - {text: never, first_delay: 1h, repeat: forever}
+YAML
+
+tm() { tmux -S "$work/tmux" -f /dev/null "$@"; }
+shown() { tm capture-pane -p -t 0; } # the screen
+shows() { shown | grep -q -- "$1"; } # TEXT
+sized() { [ "$(tm display -p -t 0 '#{pane_width}')" = "$1" ]; } # WIDTH
+over() { tm list-panes -F '#{pane_dead}' 2>/dev/null | grep -q 1; }
+
+# With text above it: what wraps to more rows at the top of the screen leaves it
+# there, where nothing can be erased.
+tm new-session -d -x 90 -y 24 "cat" \; set -g remain-on-exit on \; \
+    set -g window-size manual
+ok "a terminal"
+tm respawn-pane -k -t 0 \
+    "seq -f 'line %g.' 30; $WEND plan run plan.yaml -m script:model.yaml"
+soon shows '3 running'
+for size in "50 24" "90 24" "45 20" "100 30" "60 24"; do
+    set -- $size
+    tm resize-window -t 0 -x $1 -y $2
+    soon sized $1
+    soon shows '3 running'
+    sleep 0.4 # at least one paint at that size
+    shown | sed '/^$/d' >now
+    is "$1 columns, $2 rows: the text, and one bar each" \
+        "$(tail -n 5 now | cut -d ' ' -f 1,2 | paste -sd/)" \
+        "line 30./first /second /third /0 of"
+done
+"$WEND" cancel last 2>/dev/null
+soon over
+shown | sed '/^$/d' >last
+is "at the end one bar each" "$(grep -E '^(first|second|third|3 cance)' last |
+    cut -c 1-7 | paste -sd/)" "first  /second /third  /3 cance"
+has "below the text" last "line 30."
+tm kill-server
+finish
