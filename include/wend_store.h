@@ -173,6 +173,10 @@ typedef struct wend_prune_options {
     size_t size;
     int64_t ended_before_us; /* unix microseconds */
     bool dry_run;            /* only count */
+    /* With dry_run: called for each run that would be removed, newest first;
+     * the info is lent for the call. NULL: not called. */
+    void (*each)(void *ctx, const wend_run_info *info);
+    void *each_ctx;
 } wend_prune_options;
 
 typedef struct wend_pruned {

@@ -4,7 +4,6 @@
 #include "cli/cli.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include "base/json.h"
 #include "cli/trust.h"
 #include "cli/config.h"
+#include "cli/file_out.h"
 #include "cli/term.h"
 
 const char *const on_off_words[] = {"on", "off", NULL};
@@ -224,37 +224,6 @@ int print_buf(const struct buf *b)
     return print_all(buf_view(b));
 }
 
-int file_out_open(struct file_out *f, const char *path)
-{
-    *f = (struct file_out){.path = path, .fd = STDOUT_FILENO};
-    if (!strcmp(path, "-"))
-        return EXIT_DONE;
-    f->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    return f->fd >= 0 ? EXIT_DONE
-                      : complain(EXIT_USAGE, "cannot write %s: %s", path,
-                                 strerror(errno));
-}
-
-bool file_out_write(void *ctx, wend_str bytes)
-{
-    struct file_out *f = ctx;
-
-    if (f->fd == STDOUT_FILENO)
-        f->code = print_all(bytes);
-    else if (!write_all(f->fd, bytes))
-        f->code = complain(EXIT_FAILED, "cannot write %s: %s", f->path,
-                           strerror(errno));
-    return f->code == EXIT_DONE;
-}
-
-int file_out_close(struct file_out *f, int code)
-{
-    if (f->fd != STDOUT_FILENO && close(f->fd) && f->code == EXIT_DONE)
-        f->code = complain(EXIT_FAILED, "cannot write %s: %s", f->path,
-                           strerror(errno));
-    return f->code != EXIT_DONE ? f->code : code;
-}
-
 int print_safe(const struct cli *cli, const struct buf *text,
                void (*safe)(struct buf *out, wend_str s))
 {
@@ -262,7 +231,7 @@ int print_safe(const struct cli *cli, const struct buf *text,
     struct buf shown = {.mem = text->mem};
     bool made = safe && !cli->set.output && isatty(STDOUT_FILENO);
     struct file_out file;
-    int code = file_out_open(&file, path);
+    int code = file_out_open(&file, path, FILE_OUT_PRIVATE);
 
     if (code)
         return code;
@@ -332,7 +301,7 @@ int open_runtime(struct cli *cli)
 
 /* ---- Runs and events ----------------------------------------------------- */
 
-enum { PAGE = 100 };
+enum { PAGE = 100, PROMPT_COLUMNS_MIN = 10 };
 
 const char *const status_words[] = {
     "running", "waiting",  "paused", "interrupted", "ok",
@@ -387,6 +356,24 @@ int each_run(struct cli *cli, const wend_list_options *filter, int64_t left,
         left -= left > 0 ? got : 0;
     }
     return code;
+}
+
+void put_run(struct buf *out, const wend_run_info *info, size_t columns)
+{
+    time_t seconds = (time_t)(info->started_us / 1000000);
+    char when[32] = "?";
+    struct tm tm;
+    int used;
+
+    if (localtime_r(&seconds, &tm))
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm);
+    used = (int)info->run.len + 4 + (int)strlen(when);
+    buf_fmt(out, "%.*s  %s  ", (int)info->run.len, info->run.ptr, when);
+    term_line(out, info->prompt,
+              columns > (size_t)used + PROMPT_COLUMNS_MIN
+                  ? columns - (size_t)used
+                  : PROMPT_COLUMNS_MIN);
+    buf_char(out, '\n');
 }
 
 int each_event(struct cli *cli, const char *id, const wend_replay_options *o,

@@ -48,7 +48,7 @@ struct settings {
     int64_t format;     /* the same, for a plan */
     int64_t on_unknown; /* wend_unknown */
     int64_t since_ms, older_ms, limit, seq_from, seq_to, seq_at, jobs;
-    bool force, yes, with_forks;
+    bool force, yes, with_forks, stream;
     double speed;
 };
 
@@ -151,24 +151,14 @@ int open_runtime(struct cli *cli); /* and its store */
 int print_all(wend_str text);
 int print_buf(const struct buf *b);
 
-/* A file that is written as a whole, or standard output. */
-struct file_out {
-    const char *path; /* "-" is standard output */
-    int fd;
-    int code; /* of the error, which has been reported */
-};
-
-/* These print errors and return 0 or an exit code. */
-int file_out_open(struct file_out *f, const char *path);
-/* Returns `code`, or the exit code if the file is incomplete. */
-int file_out_close(struct file_out *f, int code);
-/* A wend_write_fn; ctx is the file_out. */
-bool file_out_write(void *ctx, wend_str bytes);
-
 /* All of it to --output or standard output. On a terminal it is what `safe`
  * makes of it: term_text, term_json; NULL: it is safe already. */
 int print_safe(const struct cli *cli, const struct buf *text,
                void (*safe)(struct buf *out, wend_str s));
+
+/* A row for each run that a command is about to take: when it started, and its
+ * prompt, on one line. */
+void put_run(struct buf *out, const wend_run_info *info, size_t columns);
 
 /* The arguments starting with `from`, joined by spaces. */
 void put_args(const struct cli *cli, int from, struct buf *out);

@@ -108,6 +108,11 @@ bool opt_set(const struct opt *o, void *settings, const char *value, int origin,
         buf_cstr(why, "not available in this version");
         return false;
     case OPT_TIME:
+        if (o->min && *value && !value[strspn(value, "0123456789.")]) {
+            buf_fmt(why, "'%s' has no unit; use for example %sd, 12h or 90m",
+                    value, value);
+            return false;
+        }
         if (str_to_ms(str_of(value), at) && *(int64_t *)at > 0)
             return true;
         wanted = "duration; use for example 500ms, 30s, 5m or 1.5h";

@@ -26,7 +26,7 @@ enum opt_kind {
     OPT_TEXT,   /* const char * */
     OPT_LIST,   /* struct words */
     OPT_NUMBER, /* int64_t, min to max */
-    OPT_TIME,   /* int64_t, milliseconds, at least one */
+    OPT_TIME,   /* int64_t, milliseconds, at least one; min 1: with a unit */
     OPT_MONEY,  /* int64_t, USD * 10^-9, more than nothing */
     OPT_FACTOR, /* double, 0 or more */
     OPT_WORD,   /* int64_t, the index of one of `words` */
@@ -46,7 +46,7 @@ struct opt {
     const char *const *words; /* ends with NULL */
 };
 
-enum { OPTS_MAX = 40 }; /* rows of a table; the last has no name */
+enum { OPTS_MAX = 48 }; /* rows of a table; the last has no name */
 
 /* Sets one value. On failure `why` contains the reason. */
 bool opt_set(const struct opt *o, void *settings, const char *value, int origin,

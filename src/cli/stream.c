@@ -18,6 +18,7 @@
 
 #include "cli/agent/agent.h"
 #include "cli/approval.h"
+#include "cli/file_out.h"
 #include "cli/keys.h"
 
 enum { FD_RUNTIME, FD_SIGNALS, FD_RESULTS, FD_TALK, FD_TTY, FDS };
@@ -54,6 +55,15 @@ int stream_open(struct stream *st)
 {
     const struct settings *set = &st->cli->set;
 
+    if (set->output && wants_json(set))
+        return usage_error(st->cli,
+                           "--output takes the answer, and --json prints "
+                           "events instead; --log-file FILE takes the events");
+    if (set->output && strcmp(set->output, "-") != 0) {
+        st->file = file_out_place(st->cli, set->output);
+        if (!st->file)
+            return EXIT_USAGE;
+    }
     return view_open(&st->view, set, view_look(set)) ? EXIT_DONE : EXIT_USAGE;
 }
 
@@ -362,10 +372,31 @@ static int ended(struct stream_loop *l)
     return v->outcome ? exit_of_outcome(v->outcome) : EXIT_DONE;
 }
 
+/* The answer of a run that ended ok. */
+static int save(struct stream *st, const char *run)
+{
+    struct buf *answer = &st->view.answer;
+    struct file_out file;
+    int code;
+
+    if (answer->len && answer->ptr[answer->len - 1] != '\n')
+        buf_char(answer, '\n');
+    if (answer->failed)
+        return complain(EXIT_FAILED, "out of memory");
+    code = file_out_open(&file, st->file, FILE_OUT_SHARED);
+    if (!code) {
+        file_out_write(&file, buf_view(answer));
+        code = file_out_close(&file, EXIT_DONE);
+    }
+    if (code && st->view.stored)
+        complain(0, "'wend replay -q %s' prints the answer", run);
+    return code ? EXIT_FAILED : EXIT_DONE;
+}
+
 int stream_go(struct stream *st)
 {
     struct stream_loop l = {.st = st, .code = -1};
-    int signals = signals_open();
+    int signals = signals_open(), code;
 
     if (signals < 0)
         return EXIT_FAILED;
@@ -389,7 +420,10 @@ int stream_go(struct stream *st)
     keys_restore();
     if (st->view.results.error)
         reader_left(&l);
-    return ended(&l);
+    code = ended(&l);
+    return !code && st->file && st->view.outcome
+               ? save(st, wend_run_id(st->run))
+               : code;
 }
 
 int stream_run(struct stream *st, wend_status s)

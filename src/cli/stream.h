@@ -10,6 +10,7 @@ struct stream {
     struct cli *cli;
     wend_run *run;
     struct view view;
+    const char *file; /* of --output; NULL: none */
     bool live; /* a run of this process: it can be canceled ... */
     bool asks; /* ... and may ask on the terminal */
 };

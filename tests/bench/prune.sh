@@ -82,7 +82,7 @@ longest() { # FROM TO, in seconds: in ms, how long no event came, two numbers
 
 sleep 3
 began=$(date +%s.%N)
-"$wend" prune -q --older-than 1h
+"$wend" prune --yes -q --older-than 1h
 ended=$(date +%s.%N)
 kill -0 "$live" # it is still there
 seconds=$(echo "$began $ended" | awk '{ printf "%.1f", $2 - $1 }')

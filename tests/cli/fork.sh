@@ -235,7 +235,7 @@ exits "salvage" 1 "$WEND" verify --salvage good.jsonl "$deep"
 exits "salvage: what is good is its owner's" 0 "$WEND" import \
     --store "$work/good.db" good.jsonl
 has "salvage: which is named" "$out" "$parent  3 events"
-exits "prune: a past that is shared stays" 0 "$WEND" prune --older-than 1ms
+exits "prune: a past that is shared stays" 0 "$WEND" prune --yes --older-than 1ms
 
 # A fork's past began before it did.
 "$WEND" run -q -m "$hello" hi >/dev/null

@@ -24,6 +24,7 @@ export AWS_SECRET_ACCESS_KEY=canary-$$-$RANDOM$RANDOM$RANDOM
 export HOME=$work/home WEND_STORE=$work/wend.db NO_COLOR=1 LC_ALL=C
 export TMPDIR=$work/tmp # empty again when all is done
 cd "$work/cwd" || exit 2
+exec </dev/null # what is on standard input would be sent with a prompt
 out=$work/out err=$work/err status=0
 checks=0 checks_bad=0
 

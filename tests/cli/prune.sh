@@ -10,8 +10,8 @@ count() { sqlite3 "$WEND_STORE" "select count(*) from $1"; }
 
 exits "without --older-than" 2 "$WEND" prune
 has "without --older-than" "$err" "--older-than"
-exits "a word too many" 2 "$WEND" prune --older-than 1h last
-exits "no runs" 0 "$WEND" prune --older-than 1h
+exits "a word too many" 2 "$WEND" prune --yes --older-than 1h last
+exits "no runs" 0 "$WEND" prune --yes --older-than 1h
 is "no runs" "$(cat "$out")" "0 runs removed, 0 bytes freed"
 
 big() { head -c 400000 /dev/zero | tr '\0' "$1"; }
@@ -23,9 +23,27 @@ big b | "$WEND" run -q -m "$hello" >/dev/null
 sqlite3 "$WEND_STORE" "update runs set ended = ended - 86400000000
     where id <= 2"
 exits "--dry-run" 0 "$WEND" prune --older-than 2h --dry-run
-is "--dry-run" "$(cat "$out")" "2 runs would be removed"
+is "--dry-run" "$(tail -1 "$out")" "2 runs would be removed"
+is "--dry-run: the runs, newest first" "$(grep -c "^$("$WEND" runs --json |
+    sed -n '3,4s/^{"run":"\([^"]*\)".*/\1  20/p' | paste -sd'|' |
+    sed 's/|/\\|^/')" "$out")" 2
+exits "without a terminal" 2 "$WEND" prune --older-than 2h
+has "without a terminal" "$err" "--yes"
+is "without a terminal: all are there" "$(count runs)" 4
+for age in 30 1.5; do
+    exits "no unit: $age" 2 "$WEND" prune --older-than $age
+    has "no unit: $age" "$err" "'$age' has no unit"
+done
+if has_terminal; then
+    at_terminal "'$WEND' prune --older-than 2h" '[y]es [n]o' n
+    is "asked: no" "$status $(count runs)" "1 4"
+    has "asked: what goes" "$out" "remove these 2 runs?"
+    is "asked: listed before" "$(grep -c "^$(newest | cut -c1-4)" "$out")" 2
+else
+    skip "asked" "no terminal"
+fi
 is "--dry-run: all are there" "$(count runs) $(count blobs)" "4 2"
-exits "prune" 0 "$WEND" prune --older-than 2h --json
+exits "prune" 0 "$WEND" prune --yes --older-than 2h --json
 is "prune: two runs" "$(json "$out" "$(at runs)||' '||$(at kept)||' '||
     ($(at bytes) > 300000)")" "2 0 1"
 is "prune: their rows are gone" "$(count runs) $(sqlite3 "$WEND_STORE" \
@@ -35,7 +53,7 @@ is "prune: a blob that another run has stays" "$(count blobs)" 1
 exits "prune: the rest is whole" 0 "$WEND" verify
 is "prune: no room is left free" \
     "$(sqlite3 "$WEND_STORE" "pragma freelist_count")" 0
-exits "prune again" 0 "$WEND" prune -q --older-than 2h
+exits "prune again" 0 "$WEND" prune --yes -q --older-than 2h
 is "prune again, --quiet" "$(cat "$out" "$err")" ""
 
 # A prune that was cut off: the run is marked, and some rows are gone.
@@ -43,7 +61,7 @@ sqlite3 "$WEND_STORE" "update runs set status = 'pruned' where id = 3;
     delete from events where run = 3 and seq < 4"
 is "cut off: nobody sees the run" "$("$WEND" runs --json | wc -l)" 1
 exits "cut off: what is seen is whole" 0 "$WEND" verify
-exits "cut off: the next one goes on" 0 "$WEND" prune --older-than 2h
+exits "cut off: the next one goes on" 0 "$WEND" prune --yes --older-than 2h
 is "cut off: nothing is left" "$(count runs) $(count blobs) $(sqlite3 \
     "$WEND_STORE" "select count(*) from events where run = 3")" "1 0 0"
 
@@ -53,7 +71,7 @@ live=$!
 soon grep -q text_delta "$work/live"
 "$WEND" run -q -m "$hello" x >/dev/null
 sleep 0.01
-exits "beside a run" 0 "$WEND" prune --older-than 1ms
+exits "beside a run" 0 "$WEND" prune --yes --older-than 1ms
 is "beside a run: it stays" "$("$WEND" runs --json |
     grep -c '"status":"running"')$(count runs)" 11
 kill -INT $live
@@ -80,7 +98,7 @@ sqlite3 "$WEND_STORE" "with recursive n(i) as (select 100 union all
     hash) select ((select max(id) from runs) << 32) + i, '{\"x\":' || i || '}',
     zeroblob(32) from n"
 sleep 0.01
-"$WEND" prune --older-than 1ms >"$work/pruned" 2>&1 &
+"$WEND" prune --yes --older-than 1ms >"$work/pruned" 2>&1 &
 pruner=$!
 longest=$(longest_of kill -0 $pruner)
 wait $pruner
@@ -125,7 +143,7 @@ pages=$(sqlite3 "$WEND_STORE" "pragma page_count")
 sleep 1
 began=$(date +%s.%N)
 read -r usual _ < <(gaps 0 "$began") # whatever else runs here
-exits "a run goes on: prune" 0 "$WEND" prune --older-than 1ms --json
+exits "a run goes on: prune" 0 "$WEND" prune --yes --older-than 1ms --json
 ended=$(date +%s.%N)
 is "a run goes on: much is given back" "$(json "$out" "$(at bytes) > 1.5e7")" 1
 [ "$(sqlite3 "$WEND_STORE" "pragma page_count")" -lt $((pages / 2)) ]

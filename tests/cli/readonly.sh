@@ -46,7 +46,7 @@ writes() { # COMMAND...: says why it cannot
 }
 writes run -q -m "$hello" hi
 writes import "$work/file"
-writes prune --older-than 1d
+writes prune --yes --older-than 1d
 writes fork --no-run --at 1 "$id"
 
 # ---- Somebody writes it elsewhere -----------------------------------------------

@@ -11,7 +11,9 @@ exits "log --json" 0 "$WEND" log --json last
 cmp -s "$out" original
 ok "log: the same bytes"
 exits "replay in words" 0 "$WEND" replay --speed 0 last
-is "replay in words" "$(cat "$out")" "Let me see.
+is "replay in words" "$(cat "$out")" "It is 42."
+exits "replay --stream" 0 "$WEND" replay --speed 0 --stream last
+is "replay --stream" "$(cat "$out")" "Let me see.
 It is 42."
 first=$WEND_STORE
 export WEND_STORE=$work/dialects.db

@@ -40,7 +40,7 @@ is "one result for the call" \
     "$(json "$out" "CASE $(at type) WHEN 'call_end' THEN $(at data.output) END" |
         grep .)" 42
 
-exits "tool" 0 "$WEND" run -m "$sum" hi
+exits "tool" 0 "$WEND" run --stream -m "$sum" hi
 is "texts of two turns stay apart" "$(cat "$out")" "Let me see.
 It is 42."
 exits "tool -v" 0 "$WEND" run -v -m "$sum" hi
@@ -51,10 +51,10 @@ whole="Let me see.
 > calculator {\"expression\":\"6*7\"}
   = 42
 It is 42."
-"$WEND" run -v -m "$sum" hi >both 2>&1
+"$WEND" run -v --stream -m "$sum" hi >both 2>&1
 is "-v in one file: lines stay apart" "$(head -n -1 both)" "$whole"
 is "-v in one pipe: lines stay apart" \
-    "$("$WEND" run -v -m "$sum" hi 2>&1 | head -n -1)" "$whole"
+    "$("$WEND" run -v --stream -m "$sum" hi 2>&1 | head -n -1)" "$whole"
 exits "tool -q" 0 "$WEND" run -q -m "$sum" hi
 is "-q says nothing else" "$(cat "$err")" ""
 

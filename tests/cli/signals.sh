@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 
 start() { # OPTIONS...: in the background, until some text is out
-    begin "$WEND" run -m "$held" "$@" hi
+    begin "$WEND" run --stream -m "$held" "$@" hi
     soon grep -q '^one\|{"text":"one' "$out"
 }
 last_status() { "$WEND" runs --json --limit 1 >list && json list "$(at status)"; }

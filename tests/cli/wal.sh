@@ -116,7 +116,7 @@ has "a fact that is none: said" "$err" "rows of memory"
 # Pruned is not gone.
 fresh
 sqlite3 "$WEND_STORE" "update runs set ended = 1 where id = 1"
-exits "pruned: prune" 0 "$WEND" prune --older-than 1d
+exits "pruned: prune" 0 "$WEND" prune --yes --older-than 1d
 exits "pruned: verify" 0 "$WEND" verify
 # Another store in the same place has other notes.
 fresh

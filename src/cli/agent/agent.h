@@ -39,6 +39,8 @@ wend_status agent_here(struct cli *cli, const wend_manifest **out,
                        bool *trusted);
 /* The answer on the terminal; standard input may be the prompt. */
 bool says_yes(wend_str question);
+/* The same before something is removed; else a message, and an exit code. */
+int confirm(wend_str question);
 /* What a manifest would do, for the person who is to accept it. */
 void agent_show(struct buf *out, const wend_manifest *m);
 

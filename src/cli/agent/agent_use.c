@@ -226,6 +226,12 @@ bool says_yes(wend_str question)
                      str_is((wend_str){line, (size_t)n}, "yes"));
 }
 
+int confirm(wend_str question)
+{
+    return says_yes(question) ? EXIT_DONE
+                              : complain(EXIT_FAILED, "nothing was removed");
+}
+
 /* The changes since it was accepted; empty if they are not known. */
 static void put_changes(struct cli *cli, struct buf *b, const wend_manifest *m)
 {

@@ -3,6 +3,7 @@
  */
 
 #include "cli/cmd/cmd.h"
+#include "cli/file_out.h"
 #include "cli/rows.h"
 
 static const struct opt opts[] = {
@@ -20,7 +21,7 @@ static int run(struct cli *cli)
     int code = find_arg(cli, open_store, &found);
 
     if (!code)
-        code = file_out_open(&file, path);
+        code = file_out_open(&file, path, FILE_OUT_PRIVATE);
     if (code)
         return code;
     s = wend_store_export(cli->store, found.id, 0, file_out_write, &file,

@@ -40,6 +40,7 @@ static const struct opt opts[] = {
     ROW_APPROVE("run: ask, deny, all or a rule; may be repeated"),
     ROW_SANDBOX("run: " SANDBOX_HELP),
     ROW_LOG_FILE("run: "),
+    ROWS_ANSWER("run: "),
     ROW_QUIET("run: print only the outputs"),
     ROW_VERBOSE("run: print details to standard error"),
     ROWS_END,

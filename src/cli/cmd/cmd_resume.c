@@ -19,6 +19,7 @@
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
 #include "cli/stream.h"
+#include "cli/term.h"
 
 enum {
     MOMENT_MS = 10,
@@ -147,6 +148,8 @@ struct resume_id {
     char text[40];
     char parent[40]; /* for a child, else empty */
     bool imported;
+    bool meant;       /* it is to be resumed */
+    const char *line; /* what is printed about it before */
 };
 
 struct resume_ids {
@@ -159,11 +162,14 @@ static int note(void *ctx, const wend_run_info *info)
 {
     struct resume_ids *ids = ctx;
     struct resume_id *id = arena_alloc(&ids->cli->arena, sizeof *id);
+    struct buf line = {.mem = &cli_mem};
 
     id->imported = info->imported;
     if (info->child)
         str_copy(id->parent, sizeof id->parent, info->parent);
     str_copy(id->text, sizeof id->text, info->run);
+    put_run(&line, info, term_width(STDERR_FILENO));
+    id->line = line.ptr;
     id->next = ids->list;
     ids->list = id;
     return EXIT_DONE;
@@ -220,6 +226,22 @@ static bool is_meant(struct cli *cli, const struct resume_id *list,
     else
         return true;
     return false;
+}
+
+/* Which ones; the user reads it before anything starts. */
+static void choose(struct cli *cli, struct resume_id *list)
+{
+    struct buf text = {.mem = &cli_mem};
+
+    for (struct resume_id *id = list; id; id = id->next) {
+        id->meant = is_meant(cli, list, id);
+        if (id->meant)
+            buf_cstr(&text, id->line);
+    }
+    if (!text.len || cli->set.quiet)
+        return;
+    complain(0, "resuming these runs:");
+    write_all(STDERR_FILENO, buf_view(&text));
 }
 
 /* A run that seems active may have lost its owner just now. */
@@ -409,9 +431,10 @@ static int resume_all(struct cli *cli)
     j.cli = cli;
     j.max = cli->set.jobs > 0 ? (size_t)cli->set.jobs : JOBS_DEFAULT;
     j.argv = command_of(cli, &j.argv_id);
+    choose(cli, ids.list);
     for (const struct resume_id *id = ids.list; id && !j.signal;
          id = id->next) {
-        if (!is_meant(cli, ids.list, id))
+        if (!id->meant)
             continue;
         while (j.running == j.max)
             wait_some(&j, signals);
@@ -436,6 +459,8 @@ static int run(struct cli *cli)
     code = open_runtime(cli);
     if (!code)
         code = authority_store(cli);
+    if (!code && !cli->args_count && cli->set.output)
+        return usage_error(cli, "--output takes the answer of one run: name it");
     if (!code && !cli->args_count)
         return resume_all(cli);
     if (!code)

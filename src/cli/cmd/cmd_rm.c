@@ -1,10 +1,9 @@
 /*
  * cmd_rm.c - wend rm: removes one run and its descendants from the store.
  */
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "cli/agent/agent.h"
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
 #include "cli/term.h"
@@ -78,9 +77,9 @@ static int choose(struct rm_rows *r, const char *id)
     return EXIT_DONE;
 }
 
-static int confirm(const struct rm_rows *r, const char *id)
+static int ask(const struct rm_rows *r, const char *id)
 {
-    char line[16];
+    struct buf question = {.mem = &cli_mem};
 
     if (r->cli->set.yes)
         return EXIT_DONE;
@@ -89,13 +88,11 @@ static int confirm(const struct rm_rows *r, const char *id)
                         "cannot ask for confirmation without a terminal; --yes "
                         "removes run %s",
                         id);
-    fprintf(stderr, "remove run %s", id);
+    buf_fmt(&question, "remove run %s", id);
     if (r->others)
-        fprintf(stderr, " and %zu related runs", r->others);
-    fprintf(stderr, "? [y]es [n]o ");
-    if (!fgets(line, sizeof line, stdin) || (line[0] != 'y' && line[0] != 'Y'))
-        return complain(EXIT_FAILED, "nothing was removed");
-    return EXIT_DONE;
+        buf_fmt(&question, " and %zu related runs", r->others);
+    buf_cstr(&question, "? [y]es [n]o ");
+    return confirm(buf_view(&question));
 }
 
 /* Newest first: a run must not be removed before its descendants. */
@@ -122,7 +119,7 @@ static int run(struct cli *cli)
     if (!code)
         code = choose(&r, found.id);
     if (!code)
-        code = confirm(&r, found.id);
+        code = ask(&r, found.id);
     if (!code)
         code = remove_rows(&r);
     if (!code) /* the blobs that only these runs referred to */

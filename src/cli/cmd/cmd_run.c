@@ -2,7 +2,9 @@
  * cmd_run.c - wend run: runs an agent on a prompt and streams the answer.
  */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/limits.h"
@@ -10,6 +12,8 @@
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
 #include "cli/stream.h"
+
+enum { SILENT_MS = 1000 }; /* then the command says what it waits for */
 
 static const char *const eager_words[] = {
     [WEND_EAGER_SAFE] = "safe",
@@ -68,36 +72,83 @@ static const struct opt opts[] = {
 
 /* ---- The prompt ---------------------------------------------------------- */
 
-static int read_stdin(struct cli *cli, struct buf *out)
+/* A terminal, /dev/null and other devices have nothing to add to a prompt. */
+static bool is_piped(void)
 {
+    struct stat s;
+
+    return !fstat(STDIN_FILENO, &s) &&
+           (S_ISFIFO(s.st_mode) || S_ISREG(s.st_mode) || S_ISSOCK(s.st_mode));
+}
+
+/* Standard input of a daemon or of ssh may never end: say what the command
+ * waits for. */
+static void say_reading(const struct cli *cli, bool more)
+{
+    struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
+
+    if (cli->set.quiet || poll(&fd, 1, SILENT_MS) != 0)
+        return;
+    complain(0, more ? "reading standard input, to send it with the prompt; "
+                       "</dev/null sends the prompt alone"
+                     : "reading the prompt from standard input");
+}
+
+static int read_stdin(struct cli *cli, struct buf *out, bool more)
+{
+    size_t before = out->len;
+    const char *nul;
+
+    say_reading(cli, more);
     if (!read_all(STDIN_FILENO, BLOB_BYTES_MAX, out))
         return complain(EXIT_USAGE, "cannot read standard input: %s",
                         strerror(errno));
     if (out->len > BLOB_BYTES_MAX)
         return usage_error(cli, "the prompt is larger than %d MiB",
                            BLOB_BYTES_MAX >> 20);
-    return EXIT_DONE;
+    nul = out->len ? memchr(out->ptr + before, 0, out->len - before) : NULL;
+    return nul ? complain(EXIT_USAGE,
+                          "standard input is not text: byte %zu is NUL",
+                          (size_t)(nul - out->ptr) - before + 1)
+               : EXIT_DONE;
+}
+
+/* The prompt, an empty line, the text of standard input. */
+static int add_stdin(struct cli *cli, struct buf *out)
+{
+    size_t prompt = out->len;
+    int code;
+
+    buf_cstr(out, "\n\n");
+    code = read_stdin(cli, out, true);
+    if (!code && out->len == prompt + 2)
+        out->ptr[out->len = prompt] = 0;
+    return code;
 }
 
 static int read_prompt(struct cli *cli, struct buf *out)
 {
     const char *goal = cli->set.plan;
-    bool piped = goal ? !strcmp(goal, "-")
-                      : cli->args_count == 1 && !strcmp(cli->args[0], "-");
+    const char *given = goal                   ? goal
+                        : cli->args_count == 1 ? cli->args[0]
+                                               : "";
+    bool piped = !strcmp(given, "-");
     int code = EXIT_DONE;
 
     if (goal && cli->args_count)
         return usage_error(cli, "--plan takes the goal; remove the prompt");
-    if (goal && !piped)
-        buf_cstr(out, goal);
-    else if (!cli->args_count && isatty(STDIN_FILENO))
+    if (!goal && !cli->args_count && isatty(STDIN_FILENO))
         return usage_error(
             cli, "no prompt; give one as an argument or on standard input");
-    else if (piped || !cli->args_count)
-        code = read_stdin(cli, out);
+    if (piped || (!goal && !cli->args_count))
+        return read_stdin(cli, out, false);
+    if (goal)
+        buf_cstr(out, goal);
     else
         put_args(cli, 0, out);
-    return code || out->len ? code : usage_error(cli, "the prompt is empty");
+    if (out->len && is_piped())
+        code = add_stdin(cli, out);
+    return code;
 }
 
 /* ---- The agent ----------------------------------------------------------- */
@@ -145,6 +196,8 @@ static int run(struct cli *cli)
     if (!cli->set.model || !*cli->set.model)
         return first_run();
     code = read_prompt(cli, &prompt);
+    if (!code && !prompt.len)
+        code = usage_error(cli, "the prompt is empty");
     if (!code)
         code = stream_new(&st);
     return code ? code
@@ -157,7 +210,13 @@ const struct command command_run = {
     .args = "[OPTIONS] [PROMPT]",
     .summary = "run an agent on a prompt (or standard input)",
     .more =
-        "Without PROMPT, or with -, the prompt is read from standard input.\n"
+        "Without PROMPT, or with -, the prompt is read from standard input; "
+        "with PROMPT,\n"
+        "text on standard input (a pipe or a file) is sent after it. If "
+        "standard output is\n"
+        "not a terminal, the final answer alone is printed; --stream prints "
+        "all text as it\n"
+        "comes.\n"
         "Without --tool the read-only tools are offered: calculator, "
         "read_file, list_dir,\n"
         "glob, grep. A rule for --approve is TOOL or TOOL(GLOB); a leading ! "

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "cli/cmd/cmd.h"
+#include "cli/file_out.h"
 #include "cli/rows.h"
 #include "cli/term.h"
 
@@ -143,7 +144,7 @@ static int run(struct cli *cli)
 {
     const struct settings *set = &cli->set;
     struct verifier v = {.cli = cli};
-    int code;
+    int code, salvaged;
 
     if (set->head && !cli->args_count)
         return usage_error(cli, "--head requires a run");
@@ -152,12 +153,14 @@ static int run(struct cli *cli)
                            set->head);
     code = open_store(cli);
     if (!code && set->salvage)
-        code = file_out_open(&v.file, set->salvage);
+        code = file_out_open(&v.file, set->salvage, FILE_OUT_PRIVATE);
     if (code)
         return code;
     code = cli->args_count ? verify_one(&v, cli->args[0]) : verify_all(&v);
-    if (set->salvage)
-        code = file_out_close(&v.file, code);
+    /* What was salvaged before a failure is worth keeping, too. */
+    salvaged = set->salvage ? file_out_close(&v.file, EXIT_DONE) : EXIT_DONE;
+    if (!code)
+        code = salvaged;
     return code == EXIT_DONE && v.bad ? EXIT_FAILED : code;
 }
 

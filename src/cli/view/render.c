@@ -48,7 +48,7 @@ static void run_start(struct view *v, const wend_event *ev)
     const struct json *config =
         json_parse(ev->u.run_start.config_json, &a, NULL);
 
-    v->whole = json_get(config, "schema") != NULL;
+    v->whole = v->final || json_get(config, "schema") != NULL;
     v->plan = ev->u.run_start.plan_json.ptr != NULL;
     v->began_us = ev->time_us;
     arena_free(&a);
@@ -351,14 +351,18 @@ static const struct {
     {"cost", "cost", "--budget-cost"},
 };
 
-static void limited(struct view *v, const wend_ev_run_end *e)
+static void limited(struct view *v, const wend_ev_run_end *e, wend_str run)
 {
     struct buf *out = view_talk(v);
 
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         if (str_is(e->limit, limits[i].limit)) {
-            buf_fmt(out, "wend: stopped at the limit of %s; %s raises it\n",
+            buf_fmt(out, "wend: stopped at the limit of %s; %s raises it",
                     limits[i].what, limits[i].option);
+            if (v->stored)
+                buf_fmt(out, ": 'wend retry %.*s %s ...' resumes from there",
+                        (int)run.len, run.ptr, limits[i].option);
+            buf_char(out, '\n');
             return;
         }
     buf_cstr(out, "wend: stopped at a limit: ");
@@ -366,22 +370,33 @@ static void limited(struct view *v, const wend_ev_run_end *e)
     buf_char(out, '\n');
 }
 
+static void canceled(struct view *v, wend_str run)
+{
+    buf_cstr(view_talk(v), "wend: canceled");
+    if (v->stored)
+        buf_fmt(view_talk(v), "; 'wend retry %.*s' resumes from there",
+                (int)run.len, run.ptr);
+    buf_char(view_talk(v), '\n');
+}
+
 static void run_end(struct view *v, const wend_event *ev)
 {
     const wend_ev_run_end *e = &ev->u.run_end;
-    bool sums = v->verbose || v->paints;
+    bool sums = v->verbose || v->paints, ok = e->outcome == WEND_OUTCOME_OK;
 
-    if (v->plan && e->text.len)
+    if (v->plan && e->text.len && (ok || !v->final))
         render_outputs(v, e->text);
-    else if (v->whole && e->outcome == WEND_OUTCOME_OK)
+    else if (v->keeps && ok)
+        buf_str(&v->answer, e->text);
+    else if (v->whole && ok)
         put_text(v, e->text);
     view_end(v);
     if (e->outcome == WEND_OUTCOME_FAILED)
         failed(v, e);
     else if (e->outcome == WEND_OUTCOME_LIMIT && !v->quiet)
-        limited(v, e);
+        limited(v, e, ev->run);
     else if (e->outcome == WEND_OUTCOME_CANCELED && !v->quiet)
-        buf_cstr(view_talk(v), "wend: canceled\n");
+        canceled(v, ev->run);
     if (!sums)
         return;
     paint(v, DIM);

@@ -97,13 +97,14 @@ void render_outputs(struct view *v, wend_str json)
     struct arena a = {.mem = &v->mem};
     const struct json *j = json_parse(json, &a, NULL);
     const struct json *only = j && j->count == 1 ? j->first : NULL;
-    struct buf *out = view_results(v);
+    struct buf *out = v->keeps ? &v->answer : view_results(v);
     wend_str text = only && only->kind == JSON_STRING ? only->text : json;
 
-    if (v->safe_only)
+    if (v->safe_only && !v->keeps)
         term_text(out, text);
     else
         buf_str(out, text);
-    v->text_open = text.len && text.ptr[text.len - 1] != '\n';
+    if (!v->keeps)
+        v->text_open = text.len && text.ptr[text.len - 1] != '\n';
     arena_free(&a);
 }

@@ -116,6 +116,7 @@ void view_free(struct view *v)
     buf_free(&v->panel.shown);
     buf_free(&v->question);
     buf_free(&v->thought);
+    buf_free(&v->answer);
     buf_free(&v->results.text);
     buf_free(&v->talk.text);
 }
@@ -146,6 +147,10 @@ bool view_open(struct view *v, const struct settings *set, enum look look)
     v->talk.fd = STDERR_FILENO;
     v->results.text.mem = v->talk.text.mem = &v->mem;
     v->panel.shown.mem = v->question.mem = v->thought.mem = &v->mem;
+    v->answer.mem = &v->mem;
+    v->keeps = set->output && strcmp(set->output, "-") != 0;
+    v->final = !set->stream && (v->keeps || set->quiet || !v->safe_only);
+    v->stored = !set->store || !strstr(set->store, "memory:");
     v->paints = shows && term_moves(STDERR_FILENO);
     v->keys = v->paints && !is_pipe(STDOUT_FILENO);
     panel_resize(&v->panel, v->width, term_height(STDERR_FILENO), false);

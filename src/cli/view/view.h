@@ -49,6 +49,8 @@ struct view {
     bool colour;    /* of talk */
     size_t width;   /* of talk */
     struct out results, talk;
+    struct buf answer; /* see keeps */
+    bool stored;       /* the run can be named later */
     int log_fd; /* every event as a line, too; -1 = none */
     struct mem mem;
     struct dialect_stream dialect;
@@ -67,7 +69,9 @@ struct view {
     /* The answer: */
     bool planned;   /* the model's newest call is a plan */
     bool plan;      /* the run is a plan, and these are its outputs */
-    bool whole;     /* only at the end, if it matches its schema */
+    bool final;     /* print it alone, and only if the run ends ok */
+    bool keeps;     /* ... into `answer` instead, for --output */
+    bool whole;     /* only at the end: final, or it must match a schema */
     bool text_open; /* the last line of the text is unfinished */
     bool piece_any; /* of this message */
     struct utf8_before before; /* the next piece of it */

@@ -151,7 +151,7 @@ enum { PAGE = 1000 };
 
 struct prune {
     wend_store *store;
-    int64_t before_us;
+    wend_prune_options o;
     struct name_set parents; /* of runs that stay */
     struct buf ids;          /* of those that go, RUN_ID_LEN + 1 bytes each */
     wend_pruned done;
@@ -165,13 +165,15 @@ static bool keep_parent(struct prune *p, wend_str id)
 /* Newest first: whether a run has children that stay is known by now. */
 static bool judge(struct prune *p, const wend_run_info *info)
 {
-    bool old = info->ended_us && info->ended_us < p->before_us;
+    bool old = info->ended_us && info->ended_us < p->o.ended_before_us;
     bool shared = old && name_set_get(&p->parents, info->run);
 
     p->done.kept += shared;
     if (!old || shared)
         return keep_parent(p, info->parent);
     p->done.runs++;
+    if (p->o.dry_run && p->o.each)
+        p->o.each(p->o.each_ctx, info);
     buf_str(&p->ids, info->run);
     buf_add(&p->ids, "", 1);
     return !p->ids.failed;
@@ -223,13 +225,12 @@ wend_status wend_store_prune(wend_store *store,
                              const wend_prune_options *options,
                              wend_pruned *out, wend_error *err)
 {
-    wend_prune_options o;
     struct prune p = {.store = store, .parents.size = sizeof(struct node)};
     size_t size;
     wend_status s;
 
     if (!store || !options ||
-        !OPTIONS_TAKE(&o, wend_prune_options, dry_run, options))
+        !OPTIONS_TAKE(&p.o, wend_prune_options, dry_run, options))
         return fail(err, WEND_E_INVAL,
                     "prune: store or options are NULL, or an option is wrong");
     if (out && !options_size(out->size, OPTIONS_FIRST(wend_pruned, bytes)))
@@ -237,10 +238,9 @@ wend_status wend_store_prune(wend_store *store,
     s = store_enter(store, err);
     if (s != WEND_OK)
         return s;
-    p.before_us = o.ended_before_us;
     p.parents.arena.mem = p.ids.mem = &store->mem;
     s = choose(&p, err);
-    if (s == WEND_OK && !o.dry_run)
+    if (s == WEND_OK && !p.o.dry_run)
         s = forget(&p, err);
     if (out) {
         size = out->size < sizeof p.done ? out->size : sizeof p.done;
