@@ -11,8 +11,8 @@ struct stream {
     wend_run *run;
     struct view view;
     const char *file; /* of --output; NULL: none */
-    bool live; /* a run of this process: it can be canceled ... */
-    bool asks; /* ... and may ask on the terminal */
+    bool live;        /* a run of this process: it can be canceled ... */
+    bool asks;        /* ... and may ask on the terminal */
 };
 
 /* Opens its view: what --json and --events select. Returns 0 or an exit code,

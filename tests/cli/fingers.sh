@@ -50,7 +50,7 @@ has "NUL: where" "$err" "standard input is not text: byte 2 is NUL"
 printf 'a\377b' | "$WEND" run -m "$hello" hi >"$out" 2>"$err"
 is "invalid UTF-8: the run goes on" $? 0
 has "invalid UTF-8: said" "$err" "not valid UTF-8"
-head -c 17000000 /dev/zero | tr '\0' a |
+head -c $((65 << 20)) /dev/zero | tr '\0' a |
     "$WEND" run -q -m "$hello" hi >"$out" 2>"$err"
 is "too large: exit status" "${PIPESTATUS[2]}" 2
 has "too large: how much fits" "$err" "larger than"

@@ -59,14 +59,14 @@ exits "tool -q" 0 "$WEND" run -q -m "$sum" hi
 is "-q says nothing else" "$(cat "$err")" ""
 
 # It streams: the first words are there long before the last.
-begin "$WEND" run -m "$held" hi
+begin "$WEND" run --stream -m "$held" hi
 soon grep -q one "$out"
 ok "the first word comes early"
 kill -0 $pid 2>/dev/null && ! grep -q two "$out"
 ok "while the next is still to come"
 kill -INT $pid
 wait $pid
-"$WEND" run -m "$held" hi >both 2>&1 &
+"$WEND" run --stream -m "$held" hi >both 2>&1 &
 pid=$!
 soon grep -q one both
 kill -TERM $pid

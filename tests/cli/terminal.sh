@@ -33,7 +33,7 @@ has "--json: it is escaped" "$out" '\u202e'
 at_terminal "$WEND log last; $WEND runs; $WEND replay --speed 0 last"
 ! tr -d '\r\n' <"$out" | LC_ALL=C grep -q $'[\001-\010\013-\037\177]'
 ok "log, runs, replay: no control reaches the terminal"
-"$WEND" run -m script:evil.json hi >"$out" 2>/dev/null
+"$WEND" run --stream -m script:evil.json hi >"$out" 2>/dev/null
 has "a file gets the text as it is" "$out" $'a\e[31mb'
 
 # What nobody sees is made visible, also in what is asked about; an emoji stays.

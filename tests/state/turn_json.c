@@ -50,6 +50,7 @@ static const struct {
     {"part_opaque", K_STR, offsetof(struct turn, part_opaque)},
     {"again", K_BOOL, offsetof(struct turn, again)},
     {"halted", K_BOOL, offsetof(struct turn, halted)},
+    {"unanswered", K_BOOL, offsetof(struct turn, unanswered)},
     {"cut", K_BOOL, offsetof(struct turn, cut)},
     {"context", K_BOOL, offsetof(struct turn, context)},
     {"metrics_due", K_BOOL, offsetof(struct turn, metrics_due)},

@@ -460,7 +460,8 @@ static int run(struct cli *cli)
     if (!code)
         code = authority_store(cli);
     if (!code && !cli->args_count && cli->set.output)
-        return usage_error(cli, "--output takes the answer of one run: name it");
+        return usage_error(cli,
+                           "--output takes the answer of one run: name it");
     if (!code && !cli->args_count)
         return resume_all(cli);
     if (!code)

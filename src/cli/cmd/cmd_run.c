@@ -129,9 +129,7 @@ static int add_stdin(struct cli *cli, struct buf *out)
 static int read_prompt(struct cli *cli, struct buf *out)
 {
     const char *goal = cli->set.plan;
-    const char *given = goal                   ? goal
-                        : cli->args_count == 1 ? cli->args[0]
-                                               : "";
+    const char *given = goal ? goal : cli->args_count == 1 ? cli->args[0] : "";
     bool piped = !strcmp(given, "-");
     int code = EXIT_DONE;
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "cli/cmd/cmd.h"
+#include "cli/file_out.h"
 #include "cli/rows.h"
 #include "cli/term.h"
 
@@ -122,7 +123,7 @@ static int write_files(void)
     for (int i = 0; i < FILES && !code; i++) {
         struct file_out f;
 
-        code = file_out_open(&f, files[i].name);
+        code = file_out_open(&f, files[i].name, FILE_OUT_PRIVATE);
         if (!code)
             file_out_write(&f, str_of(files[i].text));
         if (!code)

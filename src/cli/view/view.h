@@ -51,7 +51,7 @@ struct view {
     struct out results, talk;
     struct buf answer; /* see keeps */
     bool stored;       /* the run can be named later */
-    int log_fd; /* every event as a line, too; -1 = none */
+    int log_fd;        /* every event as a line, too; -1 = none */
     struct mem mem;
     struct dialect_stream dialect;
     uint64_t types; /* bit per type that is shown; 0 = all */

@@ -240,7 +240,7 @@ void next_turn(struct tt *x)
 {
     if (x->t->config->plan_tool && end_planning(x))
         return;
-    if (x->t->calls_count || x->t->pending || x->t->halted)
+    if (x->t->calls_count || x->t->pending || x->t->halted || x->t->unanswered)
         begin_turn(x);
     else
         end_run(x, WEND_OUTCOME_OK, STR_NONE, NULL);

@@ -172,11 +172,14 @@ void run_calls(struct tt *x)
     /* A provider that works long on its own pauses its message, and continues
      * when it gets it back: what it said so far is not an answer yet. The next
      * turn counts like any other, so that a limit ends an endless one. */
-    if (!t->calls_count && !t->pending && !t->halted) {
+    if (!t->calls_count && !t->pending && !t->halted && !t->unanswered) {
         close_answer(x);
         return;
     }
-    end_turn(x, WEND_OUTCOME_OK);
+    /* A fork may begin behind a message that broke off: it is asked for again.
+     */
+    end_turn(x, t->calls_count || !t->unanswered ? WEND_OUTCOME_OK
+                                                 : WEND_OUTCOME_FAILED);
     next_turn(x);
 }
 

@@ -412,7 +412,8 @@ bool end_planning(struct tt *x)
         end_run(x, WEND_OUTCOME_LIMIT, STR("loop"), NULL);
     else if (t->plan_failures > REPLANS_MAX)
         end_run(x, WEND_OUTCOME_FAILED, STR_NONE, last_failure(x));
-    else if (t->plan_stop.ptr && !t->plan_failures && !t->pending)
+    else if (t->plan_stop.ptr && !t->plan_failures && !t->pending &&
+             !t->unanswered)
         end_run(x, WEND_OUTCOME_OK, STR_NONE, NULL); /* no actions, final */
     else
         return false;

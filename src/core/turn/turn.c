@@ -274,6 +274,7 @@ static void on_model_end(struct turn *t, const wend_event *ev,
         e->purpose != WEND_PURPOSE_REPAIR && e->purpose != WEND_PURPOSE_PLAN)
         return;
     t->answer = kept(k, e->text, STR(""));
+    t->unanswered = e->outcome != WEND_OUTCOME_OK;
     t->halted = str_is(e->finish, "pause") && e->outcome == WEND_OUTCOME_OK;
     t->cut = str_is(e->finish, "length");
     if (t->config->plan_tool && str_is(e->finish, "final"))

@@ -113,6 +113,7 @@ struct turn {
     bool again;           /* the model call was cut off: ask once more */
     bool halted;          /* the model paused: it continues when asked again */
     bool cut;             /* the message reached the output limit */
+    bool unanswered;      /* the newest message broke off: it is no answer */
     bool context;         /* context_start without its end, after a fork */
     bool metrics_due;     /* a turn, a plan or a forgotten action ended */
 

@@ -51,6 +51,7 @@ struct wend_laws {
     bool over, blind; /* the newest event may not know what is open */
     bool due;         /* metrics, since a turn or plan has ended */
     bool model_lost;  /* that of the turn was asked by a process that died */
+    bool broken_off;  /* the newest message of a turn is not whole */
     int64_t seq, n, time_us, turns;
     wend_error *err; /* of the event that is looked at */
     const wend_event *ev;
@@ -227,6 +228,13 @@ static void needs_metrics(struct wend_laws *l)
         broken(l, "no metrics since a turn or plan has ended");
 }
 
+static void on_run_end(struct wend_laws *l)
+{
+    needs_metrics(l);
+    if (l->broken_off && l->ev->u.run_end.outcome == WEND_OUTCOME_OK)
+        broken(l, "ok, though the last message broke off");
+}
+
 static void on_metrics(struct wend_laws *l)
 {
     l->due = false;
@@ -310,6 +318,9 @@ static void on_model_end(struct wend_laws *l)
     if (e->outcome == WEND_OUTCOME_SUPERSEDED && !l->model_lost)
         broken(l, "superseded, though nothing cut it off");
     l->open &= ~(unsigned)MODEL;
+    if (e->outcome != WEND_OUTCOME_SUPERSEDED &&
+        e->purpose != WEND_PURPOSE_SUMMARY)
+        l->broken_off = e->outcome != WEND_OUTCOME_OK;
     list_calls(l, e);
 }
 
@@ -438,7 +449,7 @@ static const struct {
     [WEND_RUN_END] = {0,
                       TURN | CONTEXT | MODEL | PLAN | CALLS | ACTIONS |
                           FORGOTTEN | ASKING | CHILDREN | BRANCHES,
-                      0, 0, needs_metrics},
+                      0, 0, on_run_end},
     [WEND_TURN_START] = {0, TURN, TURN, 0, on_turn_start},
     [WEND_TURN_END] = {TURN, CONTEXT | MODEL | PLAN | CALLS | BRANCHES, 0, TURN,
                        on_turn_end},

@@ -150,6 +150,7 @@ static void book_model_end(struct book *b, const wend_ev_model_end *e)
         b->repaired -= b->purpose == WEND_PURPOSE_REPAIR;
         return;
     }
+    b->broken_off = e->outcome != WEND_OUTCOME_OK;
     b->answer = hash_str(e->text);
     b->answer_bare = hash_str(answer_json(e->text));
     if (e->text.len || e->calls_count ||

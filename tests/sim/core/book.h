@@ -70,6 +70,7 @@ struct book {
     wend_purpose purpose;         /* of the newest model call */
     uint32_t invalid, repaired;   /* answer_invalid, repairs of it */
     bool told;                    /* and what was wrong, since */
+    bool broken_off;              /* the newest message, not superseded */
     bool forked;                  /* since the newest context */
     struct plan_book plan;
 };

@@ -384,6 +384,13 @@ static void law_run_end(struct sim *s, const wend_event *ev, const char *name)
                wend_outcome_name(e->outcome));
 }
 
+static void law_whole(struct sim *s, const wend_event *ev, const char *name)
+{
+    if (ev->type == WEND_RUN_END && s->book.broken_off &&
+        ev->u.run_end.outcome == WEND_OUTCOME_OK)
+        broken(s, name, "ok, though the last message broke off");
+}
+
 /* Read and idempotent calls run again; an unsafe one only if the policy or
  * a person says so, and else its end says that it is unknown. A fork may begin
  * at the end of a superseded attempt: then there is one more bracket around
@@ -570,6 +577,7 @@ const struct event_law event_laws[] = {
     {"a model call is retried only unseen", law_retry},
     {"metrics add up", law_metrics},
     {"run_end says how it ended", law_run_end},
+    {"a run whose last message broke off is not ok", law_whole},
     {"an answer fits its schema", law_answer},
     {"one repair, and for a reason", law_repair},
     {"what was cut off is settled by its class", law_lost},

@@ -186,6 +186,20 @@ static void wrong_text(struct sim *s, struct step *step)
         e->ev.u.run_end.text = STR("something else");
 }
 
+/* A run that failed with its model says that all is well. */
+static void call_it_ok(struct sim *s, struct step *step)
+{
+    struct step_event *end = *find_event(step, WEND_RUN_END);
+    const struct step_event *said = *find_event(step, WEND_MODEL_END);
+
+    if (!end || !said || !end->ev.u.run_end.error || s->config->schema ||
+        said->ev.u.model_end.outcome != WEND_OUTCOME_FAILED)
+        return;
+    end->ev.u.run_end.outcome = WEND_OUTCOME_OK;
+    end->ev.u.run_end.error = NULL;
+    recount(s, step);
+}
+
 static void lose_call(struct sim *s, struct step *step)
 {
     struct step_event *e = *find_event(step, WEND_MODEL_END);
@@ -378,6 +392,8 @@ const struct bug bugs[] = {
     {"wrong-parent", "turns are numbered and chained", .spoil = wrong_parent},
     {"wrong-metrics", "metrics add up", .spoil = wrong_metrics},
     {"wrong-text", "run_end says how it ended", .spoil = wrong_text},
+    {"call-it-ok", "a run whose last message broke off is not ok",
+     .spoil = call_it_ok},
     {"lose-call", "what counts is heard", .spoil = lose_call},
     {"lose-run", "effects follow the log", .spoil = lose_run},
     {"lose-ask", "a run waits for something", .spoil = lose_ask},

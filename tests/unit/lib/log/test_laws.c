@@ -4,7 +4,8 @@
  * A stream is words, `type:id/attempt`; seq, time and turn are filled in as
  * they should be. `+` before a word leaves a seq out, `<` sets the time
  * back, `~` says that it is in a turn when it is not, and not when it is.
- * `call_cut`, `action_cut` and `model_cut` are ends as superseded.
+ * `call_cut`, `action_cut` and `model_cut` are ends as superseded,
+ * `model_broke` is one as failed; `model_ok` and `run_ok` are ends as ok.
  */
 #include <stdlib.h>
 
@@ -75,6 +76,22 @@ static const struct row rows[] = {
            "child_end:r call_end:a turn_end/1 metrics run_end",
      NULL},
 
+    {"a message that broke off is followed by a whole one",
+     BEGIN "model_start model_broke turn_end/0 metrics turn_start "
+           "context_start context_end model_start model_ok turn_end/0 metrics "
+           "run_ok",
+     NULL},
+    {"a run that fails with its message", BEGIN "model_start model_broke" END,
+     NULL},
+
+    {"a run is ok after a message that broke off",
+     BEGIN "model_start model_broke turn_end/0 metrics run_ok",
+     "ok, though the last message broke off"},
+    {"and after one that was superseded",
+     BEGIN "model_start model_broke turn_end/0 metrics turn_start "
+           "context_start context_end model_start run_resume model_cut "
+           "turn_end/0 metrics run_ok",
+     "ok, though the last message broke off"},
     {"something else comes first", "turn_start", "the run is not open"},
     {"the run starts twice", "run_start run_start", "the run is open"},
     {"something follows the end", "run_start run_end warning", "after run_end"},
@@ -263,41 +280,41 @@ static bool is_delta(wend_event_type t)
            t == WEND_ACTION_OUTPUT;
 }
 
-/* Ends whose attempts were cut off. */
-static const struct {
+/* Ends whose outcome matters. */
+static const struct end_word {
     const char *word;
     wend_event_type type;
-} cuts[] = {
-    {"call_cut", WEND_CALL_END},
-    {"action_cut", WEND_ACTION_END},
-    {"model_cut", WEND_MODEL_END},
+    wend_outcome outcome;
+    size_t at; /* where it is */
+} ends[] = {
+    {"call_cut", WEND_CALL_END, WEND_OUTCOME_SUPERSEDED,
+     offsetof(wend_event, u.call_end.outcome)},
+    {"action_cut", WEND_ACTION_END, WEND_OUTCOME_SUPERSEDED,
+     offsetof(wend_event, u.action_end.outcome)},
+    {"model_cut", WEND_MODEL_END, WEND_OUTCOME_SUPERSEDED,
+     offsetof(wend_event, u.model_end.outcome)},
+    {"model_broke", WEND_MODEL_END, WEND_OUTCOME_FAILED,
+     offsetof(wend_event, u.model_end.outcome)},
+    {"model_ok", WEND_MODEL_END, WEND_OUTCOME_OK,
+     offsetof(wend_event, u.model_end.outcome)},
+    {"run_ok", WEND_RUN_END, WEND_OUTCOME_OK,
+     offsetof(wend_event, u.run_end.outcome)},
 };
 
-static bool is_cut(const char *word, wend_event_type *type)
+static const struct end_word *end_of(const char *word)
 {
-    for (size_t i = 0; i < tap_count(cuts); i++)
-        if (!strcmp(word, cuts[i].word)) {
-            *type = cuts[i].type;
-            return true;
-        }
-    return false;
-}
-
-static void set_cut(wend_event *ev)
-{
-    if (ev->type == WEND_CALL_END)
-        ev->u.call_end.outcome = WEND_OUTCOME_SUPERSEDED;
-    else if (ev->type == WEND_ACTION_END)
-        ev->u.action_end.outcome = WEND_OUTCOME_SUPERSEDED;
-    else
-        ev->u.model_end.outcome = WEND_OUTCOME_SUPERSEDED;
+    for (size_t i = 0; i < tap_count(ends); i++)
+        if (!strcmp(word, ends[i].word))
+            return &ends[i];
+    return NULL;
 }
 
 static void make(struct maker *m, char *word)
 {
     char *number = strchr(word, '/'), *id = strchr(word, ':');
     bool gap = *word == '+', back = *word == '<', flip = *word == '~';
-    bool forgets, cut;
+    const struct end_word *end;
+    bool forgets;
 
     word += gap || back || flip;
     if (number)
@@ -305,9 +322,8 @@ static void make(struct maker *m, char *word)
     if (id)
         *id++ = 0;
     forgets = !strcmp(word, "forgotten");
-    cut = is_cut(word, &m->ev.type);
-    if (!cut)
-        m->ev.type = forgets ? WEND_ACTION_START : type_of(word);
+    end = end_of(word);
+    m->ev.type = end ? end->type : forgets ? WEND_ACTION_START : type_of(word);
     if (is_delta(m->ev.type)) {
         m->ev.n += 1 + gap;
     } else {
@@ -321,8 +337,8 @@ static void make(struct maker *m, char *word)
     fill(m, str_of(id), number ? atoi(number) : 0);
     if (forgets)
         m->ev.u.action_start.mode = STR("fire_and_forget");
-    if (cut)
-        set_cut(&m->ev);
+    if (end)
+        *(wend_outcome *)((char *)&m->ev + end->at) = end->outcome;
 }
 
 static void check_row(const struct row *r)
