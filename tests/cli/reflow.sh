@@ -47,8 +47,17 @@ done
 "$WEND" cancel last 2>/dev/null
 soon over
 shown | sed '/^$/d' >last
-is "at the end one bar each" "$(grep -E '^(first|second|third|3 cance)' last |
-    cut -c 1-7 | paste -sd/)" "first  /second /third  /3 cance"
+is "at the end one bar each" "$(grep -E '^(first|second|third|0 ok)' last |
+    cut -c 1-7 | paste -sd/)" "first  /second /third  /0 ok, 3"
 has "below the text" last "line 30."
+
+# At the top of the screen, where tmux would keep what is erased.
+tm respawn-pane -k -t 0 "$WEND plan run plan.yaml -m script:model.yaml"
+tm send-keys -R -t 0 \; clear-history -t 0
+soon shows '3 running'
+"$WEND" cancel last 2>/dev/null
+soon over
+tm capture-pane -p -S - -t 0 >last
+is "the panel is not kept above the screen" "$(grep -c '^second ' last)" 1
 tm kill-server
 finish

@@ -45,12 +45,21 @@ static void to_first_row(const struct panel *p, struct buf *out)
         buf_fmt(out, "\033[%zuA", rows - 1);
 }
 
+/* From the start of the first row. tmux would keep a screen that is erased as
+ * a whole among the lines above it. */
+static void erase(const struct panel *p, struct buf *out)
+{
+    buf_cstr(out, "\033[K");
+    if (p->rows > 1)
+        buf_cstr(out, "\033[B\033[J\033[A");
+}
+
 void panel_lift(struct panel *p, struct buf *out)
 {
     if (!p->rows)
         return;
     to_first_row(p, out);
-    buf_cstr(out, "\033[J");
+    erase(p, out);
     /* A full line has no column after its last: its text continues below. */
     if (p->column && p->column < p->width)
         buf_fmt(out, "\033[A\033[%zuC", p->column);
@@ -82,7 +91,7 @@ void panel_paint(struct panel *p, struct buf *out, wend_str rows, size_t column)
         buf_char(out, '\n');
     /* Rows that the terminal wrapped would be joined by the next resize. */
     if (p->wrapped)
-        buf_cstr(out, "\033[J");
+        erase(p, out);
     p->wrapped = false;
     buf_clear(&p->shown);
     buf_str(&p->shown, rows);
