@@ -75,6 +75,39 @@ has "a mistake: what was meant" "$err" "did you mean 'price'?"
 exits "a mistake, for a run" 2 "$WEND" run --models bad.yaml -m "$hello" hi
 has "a mistake, for a run: where" "$err" "bad.yaml:3:17: unknown key 'prise'"
 
+# ---- Names -----------------------------------------------------------------------------
+
+while read -r name wanted; do
+    exits "$name" 2 "$WEND" run -m "$name" hi
+    has "$name: what was meant" "$err" "did you mean '$wanted'?"
+done <<'ROWS'
+gpt-4o openai:gpt-4o
+o3-mini openai:o3-mini
+claude-sonnet-4-5 anthropic:claude-sonnet-4-5
+gemini-2.5-pro gemini:gemini-2.5-pro
+opnai:x openai:x
+antropic:claude-x anthropic:claude-x
+openai/gpt-4o openai:gpt-4o
+ROWS
+exits "no name" 2 "$WEND" run -m openai: hi
+exits "a name of nobody" 2 "$WEND" run -m zzz hi
+lacks "a name of nobody: no guess" "$err" "did you mean"
+
+# Ports that no test server can have here are refused: what to start.
+for row in 'ollama ollama serve' '127.0.0.1:8080 llama-server' \
+    'localhost:8000 vllm serve' '[::1]:1234 lms server start'; do
+    at=${row%% *} url=(--base-url "http://${row%% *}/v1") name=openai:x
+    [ "$at" != ollama ] || { url=() name=ollama:x at=11434; }
+    run timeout 20 "$WEND" run -q --model-timeout 2s --store memory: \
+        "${url[@]}" -m "$name" hi
+    if grep -q 'connection refused' "$err"; then
+        has "$at refuses: the port" "$err" "${at##*:}: connection refused"
+        has "$at refuses: what to start" "$err" "start it: ${row#* }"
+    else
+        skip "$at refuses" "something answers there: $(head -c 200 "$err")"
+    fi
+done
+
 # ---- Cost ------------------------------------------------------------------------------
 
 loop=$(model loop '{"turns":[{"calls":[{"name":"calculator","args":{"expression":

@@ -75,20 +75,20 @@ hopeless "the same over a plain socket" headers "the headers are too long" 2 \
 
 export HTTPS_PROXY=http://joe:hunter2secret@127.0.0.1:$port
 hopeless "a proxy that says 403" proxy \
-    "status403.test through the proxy 127.0.0.1:$port" 2 \
+    "status403.test:443 through the proxy 127.0.0.1:$port" 2 \
     --base-url https://status403.test/v1
 hopeless "a proxy that says 407" proxy "USER:PASSWORD@HOST:PORT" 2 \
     --base-url https://status407.test/v1
 ask openai:x --base-url https://status502.test/v1
 is "a proxy that says 502: tries" "$(grep -c '"type":"model_retry"' "$out")" 2
 has "a proxy that says 502: named" "$out" \
-    "status502.test through the proxy 127.0.0.1:$port"
+    "status502.test:443 through the proxy 127.0.0.1:$port"
 ask openai:text:2:8 --base-url "$safe" --ca-file "$work/cert.pem"
 is "this machine is reached without the proxy" $status 0
 HTTPS_PROXY=http://joe:hunter2secret@127.0.0.1:1 \
     ask openai:x --base-url https://a.test/v1
 has "no proxy is there: named" "$out" \
-    "a.test through the proxy 127.0.0.1:1: connection refused"
+    "a.test:443 through the proxy 127.0.0.1:1: connection refused"
 HTTPS_PROXY='http://joe:hunter2secret@x y' \
     hopeless "an invalid proxy" proxy "HTTPS_PROXY is not the URL of a proxy" 1 \
     --base-url https://a.test/v1

@@ -28,7 +28,8 @@ struct seen {
     size_t chunks;
     struct buf body;
     char message[512], retry_after[64];
-    bool keep; /* the body, too, not only its length */
+    bool port_told; /* `message` is without it */
+    bool keep;      /* the body, too, not only its length */
     size_t bytes;
     /* What to do from inside; each once. */
     bool stop_in_head, stop_in_body, stop_in_end;
@@ -90,6 +91,21 @@ static inline bool seen_body(void *ctx, const char *p, size_t len)
     return true;
 }
 
+/* Ports differ from run to run: `host:port: why` becomes `host: why`. */
+static inline bool without_port(char *out, size_t size, const char *message)
+{
+    const char *end = strstr(message, ": "), *port = end;
+    int len;
+
+    while (port && port > message && port[-1] >= '0' && port[-1] <= '9')
+        port--;
+    if (!port || port == end || port[-1] != ':')
+        port = end = NULL;
+    len = (int)(port ? port - 1 - message : 0);
+    snprintf(out, size, "%.*s%s", len, message, end ? end : message);
+    return port != NULL;
+}
+
 static inline void seen_end(void *ctx, enum fetch_end how, const char *message)
 {
     struct seen *s = ctx;
@@ -97,7 +113,7 @@ static inline void seen_end(void *ctx, enum fetch_end how, const char *message)
     s->after_stop += s->stopped;
     s->ends++;
     s->how = how;
-    snprintf(s->message, sizeof s->message, "%s", message);
+    s->port_told = without_port(s->message, sizeof s->message, message);
     if (s->start_other) {
         seen_start(s->start_other, "/=text:3/next");
         s->start_other = NULL;

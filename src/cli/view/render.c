@@ -317,13 +317,13 @@ static void error(struct view *v, const wend_event *ev)
 static const struct {
     const char *code, *what_to_do;
 } hints[] = {
-    {"auth", "check the provider's API key"},
+    {"auth", "check the provider's API key; see 'wend doctor'"},
     {"rate_limit", "wait, or use another model"},
     {"service", "the provider has a problem; try again later"},
     {"network", "check the connection; see 'wend doctor'"},
     {"timeout", "try again, or raise the time limits"},
     {"overflow", "the conversation is too long for this model"},
-    {"not_found", "check the model name"},
+    {"not_found", "check the model name; see 'wend models PROVIDER'"},
 };
 
 static void failed(struct view *v, const wend_ev_run_end *e)

@@ -87,7 +87,7 @@ static void starve(struct exchange *t)
     utf8_fmt(t->message, sizeof t->message,
              "%.300s: no file descriptor was free for a connection within "
              "%lld ms; raise the limit (ulimit -n), or run less at once",
-             t->host, (long long)t->connect_ms);
+             t->parties.host, (long long)t->connect_ms);
     transfer_over(t, FETCH_DESCRIPTORS);
 }
 
@@ -126,13 +126,14 @@ void transfer_bare(struct exchange *t, const char *address)
              "%.200s: a key or secret would go over plain http to another "
              "machine%s%s%s, and others could read it; use https, or "
              "--insecure-http (insecure_http in the settings file)",
-             t->host, address ? " (" : "", address ? address : "",
+             t->parties.host, address ? " (" : "", address ? address : "",
              address ? ")" : "");
 }
 
 void transfer_say(struct exchange *t, const char *words)
 {
-    utf8_fmt(t->message, sizeof t->message, "%.300s: %s", t->host, words);
+    utf8_fmt(t->message, sizeof t->message, "%.300s: %s", t->parties.host,
+             words);
 }
 
 static void on_deadline(uv_timer_t *timer);
@@ -461,7 +462,7 @@ static wend_status start(struct fetch *base, const struct fetch_request *q,
     t->message[0] = 0;
     t->doom = FETCH_OK;
     t->starved = false;
-    t->parties = (struct parties){.host = t->host};
+    t->parties = (struct parties){.host = easy_party(q, &t->arena).ptr};
     t->guard = route_guard(q, &t->arena);
     t->way = route_find(q, &t->arena, &t->route) ? &plain_way : &libcurl_way;
     if (t->guard == GUARD_REFUSE) {

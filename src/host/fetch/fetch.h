@@ -87,7 +87,7 @@ struct fetch_events {
     void (*head)(void *ctx, struct transfer *t, int status);
     /* A piece of the body. False pauses: it comes again after resume. */
     bool (*body)(void *ctx, const char *p, size_t len);
-    /* message: `host[ through the proxy host:port]: reason`; lent. */
+    /* message: `host:port[ through the proxy host:port]: reason`; lent. */
     void (*end)(void *ctx, enum fetch_end how, const char *message);
 };
 

@@ -60,23 +60,50 @@ wend_status easy_check(const struct fetch_request *q, wend_error *err)
     return WEND_OK;
 }
 
-wend_str easy_host(const struct fetch_request *q, struct arena *a)
+/* host[:port] of a URL. */
+static wend_str authority_of(const char *url)
 {
-    const char *at = strstr(q->url, "://") + 3;
+    const char *at = strstr(url, "://") + 3;
     size_t len = strcspn(at, "/?#\\");
-    const char *user = memrchr(at, '@', len), *end;
+    const char *user = memrchr(at, '@', len);
 
-    if (q->unix_socket)
-        return arena_str(a, str_of(q->unix_socket));
     if (user) {
         len -= (size_t)(user + 1 - at);
         at = user + 1;
     }
-    end = *at == '[' ? memchr(at, ']', len) : NULL;
+    return (wend_str){at, len};
+}
+
+/* Without its port. */
+static wend_str host_of(wend_str authority)
+{
+    const char *end = authority.len && *authority.ptr == '['
+                          ? memchr(authority.ptr, ']', authority.len)
+                          : NULL;
+
     if (end)
-        return arena_str(a, (wend_str){at, (size_t)(end + 1 - at)});
-    end = memchr(at, ':', len);
-    return arena_str(a, (wend_str){at, end ? (size_t)(end - at) : len});
+        authority.len = (size_t)(end + 1 - authority.ptr);
+    else if ((end = memchr(authority.ptr, ':', authority.len)))
+        authority.len = (size_t)(end - authority.ptr);
+    return authority;
+}
+
+wend_str easy_host(const struct fetch_request *q, struct arena *a)
+{
+    return arena_str(a, q->unix_socket ? str_of(q->unix_socket)
+                                       : host_of(authority_of(q->url)));
+}
+
+wend_str easy_party(const struct fetch_request *q, struct arena *a)
+{
+    wend_str whole = authority_of(q->url), host = host_of(whole);
+    struct buf b = {.mem = a->mem};
+
+    if (q->unix_socket || host.len < whole.len)
+        return arena_str(a, q->unix_socket ? str_of(q->unix_socket) : whole);
+    buf_str(&b, host);
+    buf_cstr(&b, str_starts_nocase(str_of(q->url), "https:") ? ":443" : ":80");
+    return buf_keep(&b, a);
 }
 
 /* ---- Options ------------------------------------------------------------- */
@@ -207,7 +234,7 @@ static int set_url(const struct curl_api *curl, CURL *easy, const char *url,
 static void find_parties(const struct fetch_request *q, struct parties *out,
                          struct arena *a)
 {
-    out->host = easy_host(q, a).ptr;
+    out->host = easy_party(q, a).ptr;
     proxy_find(q, a, &out->proxy);
     authorities_find(q->ca_file, &out->ca);
     out->ca.file = arena_str(a, str_of(out->ca.file)).ptr;

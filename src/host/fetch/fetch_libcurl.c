@@ -408,7 +408,7 @@ static wend_status prepare(struct exchange *t, const struct fetch_request *q,
             t->message, sizeof t->message,
             "%.300s: %s is not the URL of a proxy; write http://HOST:PORT, or "
             "unset it",
-            t->host,
+            t->parties.host,
             t->parties.proxy.from ? t->parties.proxy.from : "the proxy");
     }
     return WEND_OK;

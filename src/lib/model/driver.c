@@ -14,21 +14,62 @@
 
 enum { NAME_SHOWN = 100 }; /* bytes of a name that an error quotes twice */
 
+/* Names of models that say whose they are. */
+static const struct {
+    const char *begins, *provider;
+} families[] = {
+    {"gpt-", "openai"},       {"chatgpt-", "openai"}, {"o1", "openai"},
+    {"o3", "openai"},         {"o4-", "openai"},      {"codex-", "openai"},
+    {"claude-", "anthropic"}, {"gemini-", "gemini"},
+};
+
+/* `provider/name` is how others write it. */
+static wend_str name_in(const char *model)
+{
+    const char *slash = strchr(model, '/');
+    wend_str before = {model, slash ? (size_t)(slash - model) : 0};
+
+    return str_of(slash && codec_find(before) ? slash + 1 : model);
+}
+
+/* "; did you mean 'openai:gpt-4o'?", or nothing. */
+static void put_meant(struct buf *out, const char *model)
+{
+    const char *colon = strchr(model, ':'), *provider = NULL;
+    wend_str said = {model, colon ? (size_t)(colon - model) : 0};
+    wend_str name = colon ? str_of(colon + 1) : name_in(model);
+    const struct codec *c;
+    int best = 0;
+
+    for (size_t i = 0; said.len && (c = codec_at(i)); i++)
+        if (str_nearer(said, str_of(c->name), &best))
+            provider = c->name;
+    for (size_t i = 0; !provider && i < sizeof families / sizeof *families; i++)
+        if (str_starts(name, families[i].begins))
+            provider = families[i].provider;
+    if (provider && name.len)
+        buf_fmt(out, "; did you mean '%s:%.*s'?", provider,
+                name.len < NAME_SHOWN ? (int)name.len : NAME_SHOWN, name.ptr);
+}
+
 static wend_status fail_unknown(const char *model, const struct mem *m,
                                 wend_error *err)
 {
-    struct buf names = {.mem = m};
+    struct buf meant = {.mem = m}, names = {.mem = m};
     const struct codec *c;
     wend_status s;
 
+    put_meant(&meant, model);
     for (size_t i = 0; (c = codec_at(i)); i++)
         buf_fmt(&names, "%s%s", i ? ", " : "", c->name);
-    s = names.failed ? fail_nomem(err)
-                     : fail(err, WEND_E_INVAL,
-                            "model '%.200s' has no driver; write "
-                            "provider:model with one of the providers %s; or "
-                            "script:FILE",
-                            model, buf_view(&names).ptr);
+    s = names.failed || meant.failed
+            ? fail_nomem(err)
+            : fail(err, WEND_E_INVAL,
+                   "model '%.100s' has no driver%s%s provider:model with one "
+                   "of the providers %s; or script:FILE",
+                   model, buf_view(&meant).ptr,
+                   meant.len ? " Write" : "; write", buf_view(&names).ptr);
+    buf_free(&meant);
     buf_free(&names);
     return s;
 }

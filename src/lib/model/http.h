@@ -25,6 +25,10 @@ struct http_driver {
     bool http2, insecure_http;
 };
 
+/* http_open.c: why the network failed; if a server that people start themselves
+ * refuses, also how to start it. In `room`, which is cleared. */
+wend_str http_refused(struct buf *room, const char *message, wend_str url);
+
 /* http_driver.c: asking */
 struct session *http_session_open(struct driver *d, struct wend_run *run);
 void http_session_ask(struct session *base, const struct turn *t, int64_t ask);

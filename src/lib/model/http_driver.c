@@ -437,6 +437,9 @@ static void on_end(void *ctx, enum fetch_end how, const char *message)
     }
     if (how == FETCH_HTTP2_ONLY)
         e.message = in_words(s, message, "; try --http2");
+    else if (how == FETCH_NETWORK)
+        e.message = http_refused(&s->bufs[FAIL_MESSAGE], message,
+                                 buf_view(&s->bufs[URL]));
     fail_model(s, &e);
 }
 

@@ -12,6 +12,7 @@
 #include "base/ascii.h"
 #include "base/fail.h"
 #include "host/file.h"
+#include "wire/model/local.h"
 
 enum { SOCKET_PATH_MAX = 108 }; /* of struct sockaddr_un */
 
@@ -198,6 +199,19 @@ static wend_status make_headers(struct http_driver *d, wend_error *err)
     if (d->codec->key_header)
         d->headers[n] = d->key_line;
     return d->arena.failed ? fail_nomem(err) : WEND_OK;
+}
+
+wend_str http_refused(struct buf *room, const char *message, wend_str url)
+{
+    const struct local_server *l = strstr(message, "connection refused")
+                                       ? local_find(url, room->mem)
+                                       : NULL;
+
+    buf_clear(room);
+    buf_cstr(room, message);
+    if (l)
+        buf_fmt(room, "; if this is %s, start it: %s", l->title, l->start);
+    return buf_view(room);
 }
 
 wend_status http_driver_open(const struct codec *codec,
