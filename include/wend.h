@@ -344,8 +344,9 @@ typedef struct wend_filter {
 
 typedef struct wend_run_options {
     size_t size;
-    const char *user, *session, *correlation_id;
-    const char *labels; /* a JSON object with string values */
+    const char *user, *session, *correlation_id; /* up to 256 bytes each */
+    const char *labels; /* a JSON object with string values: up to 32 of them,
+                           keys up to 64 bytes, values up to 256 */
     wend_filter filter;
     wend_hook_fn hook;
     void *hook_ctx;

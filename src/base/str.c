@@ -218,8 +218,8 @@ static bool find_unit(const struct unit *u, wend_str name, int64_t n,
 bool str_to_ms(wend_str s, int64_t *out)
 {
     static const struct unit units[] = {
-        {"ms", 1},       {"s", 1000}, {"m", 60000}, {"h", 3600000},
-        {"d", 86400000}, {"", 1000},  {NULL, 1},
+        {"ms", 1},       {"s", 1000},      {"m", 60000}, {"h", 3600000},
+        {"d", 86400000}, {"w", 604800000}, {"", 1000},   {NULL, 1},
     };
     const int64_t year_ms = 366LL * 86400000;
     wend_str whole = take_digits(&s), part = {s.ptr, 0};

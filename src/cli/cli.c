@@ -316,20 +316,6 @@ int64_t wall_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-void run_filter(const struct cli *cli, int64_t now_us, wend_list_options *out)
-{
-    const struct settings *set = &cli->set;
-
-    *out = (wend_list_options){.size = sizeof *out,
-                               .user = set->user,
-                               .session = set->session,
-                               .agent = set->agent};
-    if (set->since_ms)
-        out->since_us = now_us - set->since_ms * 1000;
-    if (set->status >= 0)
-        out->status = status_words[set->status];
-}
-
 int each_run(struct cli *cli, const wend_list_options *filter, int64_t left,
              each_run_fn fn, void *ctx)
 {

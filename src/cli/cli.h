@@ -37,9 +37,10 @@ struct settings {
     bool insecure_http; /* any of the three */
     bool help, json, quiet, verbose, follow, deltas, no_deltas, accept;
     bool accept_loss;
-    const char *log_file, *schema, *user, *session, *agent;
+    const char *log_file, *schema, *agent;
+    const char *user, *session, *correlation_id;
     const char *record_dir, *playback_dir, *head, *salvage, *output;
-    struct words types, tool_files, servers, inputs;
+    struct words types, tool_files, servers, inputs, labels;
     bool list, remove, exact, always, dry_run, no_run, live, trust_store;
     struct words results;
     int64_t events;     /* enum dialect_word; -1 = not given */
@@ -47,7 +48,9 @@ struct settings {
     int64_t sandbox;    /* index of the word; -1 = not given */
     int64_t format;     /* the same, for a plan */
     int64_t on_unknown; /* wend_unknown */
-    int64_t since_ms, older_ms, limit, seq_from, seq_to, seq_at, jobs;
+    const char *since, *until, *after, *grep;
+    bool tree;
+    int64_t older_ms, limit, seq_from, seq_to, seq_at, jobs;
     bool force, yes, with_forks, stream;
     double speed;
 };
@@ -197,8 +200,6 @@ enum run_state { RUN_GONE, RUN_UNDER_WAY, RUN_INTERRUPTED, RUN_OVER };
 /* Sets `parent` to the id of a child's parent; NULL: not needed. */
 enum run_state run_state(struct cli *cli, const char *id, char parent[40]);
 
-/* The filter of --status, --user, --session, --agent and --since. */
-void run_filter(const struct cli *cli, int64_t now_us, wend_list_options *out);
 int64_t wall_us(void);
 /* The number of runs that fit, at most o->limit; -1: the listing failed. */
 int64_t runs_count(struct cli *cli, const wend_list_options *o);

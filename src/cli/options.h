@@ -46,7 +46,7 @@ struct opt {
     const char *const *words; /* ends with NULL */
 };
 
-enum { OPTS_MAX = 48 }; /* rows of a table; the last has no name */
+enum { OPTS_MAX = 64 }; /* rows of a table; the last has no name */
 
 /* Sets one value. On failure `why` contains the reason. */
 bool opt_set(const struct opt *o, void *settings, const char *value, int origin,

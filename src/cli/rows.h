@@ -129,15 +129,29 @@
 #define ROW_PARALLEL(help)                                                    \
     ROW_NUMBER(parallel, "parallel", "N", help, .min = 1, .max = PARALLEL_MAX)
 
-/* Filters of a listing, see run_filter. */
+/* What a new run is called, see names_fill. */
+#define ROWS_NAMES(when)                                                      \
+    ROW_TEXT(user, "user", "NAME", when "user whom the run belongs to"),      \
+    ROW_TEXT(session, "session", "NAME", when "session that the run is in"),  \
+    ROW_LIST(labels, "label", "KEY=VALUE",                                    \
+             when "label of the run; may be repeated"),                       \
+    ROW_TEXT(correlation_id, "correlation-id", "ID",                          \
+             when "id of another system (default: the run's)")
+
+/* Filters of a listing, see filter_open. */
 #define ROWS_FILTER                                                           \
     ROW_WORD(status, "status", "STATUS", status_words,                        \
              "only runs with this status: running, ok, failed, ..."),         \
     ROW_TEXT(user, "user", "NAME", "only runs of this user"),                 \
     ROW_TEXT(session, "session", "NAME", "only runs of this session"),        \
     ROW_TEXT(agent, "agent", "NAME", "only runs of this agent"),              \
-    ROW_TIME(since_ms, "since",                                               \
-             "only runs started within this time, such as 2h")
+    ROW_LIST(labels, "label", "KEY[=VALUE]",                                  \
+             "only runs with this label; may be repeated"),                   \
+    ROW_TEXT(since, "since", "WHEN",                                          \
+             "only runs started since then: 2d, 2026-01-31"),                 \
+    ROW_TEXT(until, "until", "WHEN", "only runs started before then"),        \
+    ROW_TEXT(grep, "grep", "TEXT",                                            \
+             "only runs whose prompt, answer or error has TEXT")
 #define ROW_LIMIT(help)                                                       \
     ROW_NUMBER(limit, "limit", "N", help, .letter = 'n', .max = UINT32_MAX)
 /* clang-format on */

@@ -222,7 +222,11 @@ is "a result in the place of the child's: the answer" "$(cat "$out")" \
 exits "the list has both" 0 "$WEND" runs --json --limit 2
 has "the list: whose child it is" "$out" "\"parent\":\"$parent\",\"child\":true"
 run "$WEND" runs --limit 2
-has "the list marks children" "$out" "└ 6*7?"
+has "the list links children" "$out" "  child ${parent:0:8}"
+has "the list links forks" "$out" "  fork ${parent:0:8}"
+run "$WEND" runs --tree --limit 1
+is "the tree: the parent, and below it what it started and its fork" \
+    "$(sed 's/.*  //' "$out" | tr '\n' '|')" "PROMPT|go||- 6*7?|\`- go|"
 run "$WEND" log --json last
 has "last is no child" "$(first "$out")" "\"run\":\"$parent\""
 run "$WEND" stats --json

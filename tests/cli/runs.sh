@@ -18,7 +18,7 @@ is "runs: a head and four rows" "$(wc -l <"$out")" 5
 is "runs: newest first" "$(sed -n 3p "$out" | grep -o 'prompt 3')" "prompt 3"
 is "runs: prompts are one line and harmless" \
     "$(sed -n 2p "$out" | grep -c $'\e')" 0
-is "runs: 80 columns" "$(awk 'length > 90' "$out" | wc -l)" 0
+is "runs: 80 columns" "$(awk 'length > 80' "$out" | wc -l)" 0
 sed -n 2p "$out" | grep -q ' limit '
 ok "runs: status"
 

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "cli/agent/agent.h"
 #include "cli/cmd/cmd.h"
+#include "cli/filter.h"
 #include "cli/rows.h"
 #include "cli/stream.h"
 #include "cli/term.h"
@@ -39,6 +40,7 @@ static const struct opt opts[] = {
                 "run: " LIMIT_COST),
     ROW_APPROVE("run: ask, deny, all or a rule; may be repeated"),
     ROW_SANDBOX("run: " SANDBOX_HELP),
+    ROWS_NAMES("run: "),
     ROW_LOG_FILE("run: "),
     ROWS_ANSWER("run: "),
     ROW_QUIET("run: print only the outputs"),
@@ -146,13 +148,16 @@ static int plan_show(struct cli *cli)
 
 static int plan_run(struct cli *cli)
 {
+    wend_run_options o = {.size = sizeof o};
     struct stream st = {.cli = cli};
     wend_status s;
-    int code = stream_new(&st);
+    int code = names_fill(cli, &o);
 
+    if (!code)
+        code = stream_new(&st);
     if (code)
         return code;
-    s = wend_run_start_plan(cli->made, cli->plan->plan, NULL, NULL, &st.run,
+    s = wend_run_start_plan(cli->made, cli->plan->plan, NULL, &o, &st.run,
                             &cli->err);
     if (s != WEND_OK && cli->err.line) {
         stream_close(&st);

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "cli/agent/agent.h"
 #include "cli/cmd/cmd.h"
+#include "cli/filter.h"
 #include "cli/rows.h"
 #include "cli/stream.h"
 
@@ -65,6 +66,7 @@ static const struct opt opts[] = {
     ROW_SANDBOX(SANDBOX_HELP),
     ROW_TEXT(schema, "schema", "FILE",
              "JSON Schema that the answer must match"),
+    ROWS_NAMES(""),
     ROW_LOG_FILE(""),
     {.name = "set", .value = "K=V", .kind = OPT_LATER},
     ROWS_TALK,
@@ -185,15 +187,16 @@ static int first_run(void)
 
 static int run(struct cli *cli)
 {
-    const wend_run_options o = {.size = sizeof o,
-                                .plan = cli->set.plan != NULL};
+    wend_run_options o = {.size = sizeof o, .plan = cli->set.plan != NULL};
     struct buf prompt = {.mem = &cli_mem};
     struct stream st = {.cli = cli};
     int code;
 
     if (!cli->set.model || !*cli->set.model)
         return first_run();
-    code = read_prompt(cli, &prompt);
+    code = names_fill(cli, &o);
+    if (!code)
+        code = read_prompt(cli, &prompt);
     if (!code && !prompt.len)
         code = usage_error(cli, "the prompt is empty");
     if (!code)

@@ -1,29 +1,34 @@
 /*
- * cmd_runs.c - wend runs: lists runs, newest first.
+ * cmd_runs.c - wend runs: lists runs, newest first, or as a tree.
  */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/id.h"
 #include "base/json.h"
 #include "cli/cmd/cmd.h"
+#include "cli/filter.h"
 #include "cli/rows.h"
 #include "cli/term.h"
+#include "cli/view/table.h"
+#include "cli/view/tree.h"
 
 enum {
     LIMIT_DEFAULT = 20,
     SHORT_ROWS_MAX = 200, /* ids are not shortened beyond this number of rows */
-    MODEL_COLUMNS = 16,
-    PROMPT_COLUMNS_MIN = 10,
     FLUSH_BYTES = 64 << 10,
+    LABELS_WIDTH_MIN = 100, /* a narrower table would lose that column, which
+                               takes a look into the log of each run */
+    TREE_RUNS_MAX = 100000, /* some seconds, and some 100 MB */
 };
 
 static const struct opt opts[] = {
     ROW_JSON("print one JSON object per run"),
+    ROW_FLAG(tree, "tree", "show children and forks below their parents"),
     ROWS_FILTER,
     ROW_LIMIT("maximum number of runs (default 20, 0 for all)"),
+    ROW_TEXT(after, "after", "RUN", "continue the list after this run"),
     ROW_STORE,
     ROWS_END,
 };
@@ -32,11 +37,15 @@ struct lister {
     struct cli *cli;
     struct buf out;
     int64_t now_us;
-    int id_len;
-    size_t width;
     bool safe_only;
-    int64_t left; /* rows; -1 = no end */
+    int64_t limit; /* of rows; -1 = none */
     int64_t rows;
+    struct table table;
+    int id_len;
+    bool has_labels; /* read them */
+    struct tree tree;
+    char last[RUN_ID_LEN + 1]; /* shown */
+    bool more;
 };
 
 static int flush(struct lister *l, size_t keep)
@@ -50,7 +59,23 @@ static int flush(struct lister *l, size_t keep)
     return code;
 }
 
-/* ---- One row ------------------------------------------------------------- */
+/* ---- JSON ---------------------------------------------------------------- */
+
+/* The default correlation id is the run's. */
+static void add_names(struct buf *b, struct cli *cli, const wend_run_info *r)
+{
+    struct arena a = {.mem = &cli_mem};
+    struct run_names names;
+
+    names_read(cli, r, &a, &names);
+    json_add_str(b, "user", r->user);
+    json_add_str(b, "session", r->session);
+    if (!str_eq(names.correlation_id, r->run))
+        json_add_str(b, "correlation_id", names.correlation_id);
+    if (names.labels && names.labels->first)
+        json_add(b, "labels", names.labels);
+    arena_free(&a);
+}
 
 static int put_json(void *ctx, const wend_run_info *r)
 {
@@ -77,6 +102,7 @@ static int put_json(void *ctx, const wend_run_info *r)
         json_add_bool(&b, "child", r->child);
     if (r->imported)
         json_add_bool(&b, "imported", true);
+    add_names(&b, l->cli, r);
     buf_cstr(&b, "}\n");
     if (l->safe_only)
         term_json(&l->out, buf_view(&b));
@@ -86,7 +112,40 @@ static int put_json(void *ctx, const wend_run_info *r)
     return flush(l, FLUSH_BYTES);
 }
 
-static void put_age(struct buf *b, int64_t us)
+/* ---- One row ------------------------------------------------------------- */
+
+enum { /* of the table */
+       COLUMN_RUN,
+       COLUMN_STATUS,
+       COLUMN_AGE,
+       COLUMN_TURNS,
+       COLUMN_TOKENS,
+       COLUMN_COST,
+       COLUMN_MODEL,
+       COLUMN_PARENT,
+       COLUMN_SESSION,
+       COLUMN_USER,
+       COLUMN_LABELS,
+       COLUMN_PROMPT,
+       COLUMNS
+};
+
+static const struct table_column columns[COLUMNS] = {
+    [COLUMN_RUN] = {"RUN", RUN_ID_LEN, 0, false},
+    [COLUMN_STATUS] = {"STATUS", 11, 1, false},
+    [COLUMN_AGE] = {"AGE", 6, 2, true},
+    [COLUMN_TURNS] = {"TURNS", 8, 6, true},
+    [COLUMN_TOKENS] = {"TOKENS", 12, 5, true},
+    [COLUMN_COST] = {"COST", 10, 3, true},
+    [COLUMN_MODEL] = {"MODEL", 16, 7, false},
+    [COLUMN_PARENT] = {"PARENT", RUN_ID_LEN + 6, 4, false},
+    [COLUMN_SESSION] = {"SESSION", 16, 8, false},
+    [COLUMN_USER] = {"USER", 16, 10, false},
+    [COLUMN_LABELS] = {"LABELS", 32, 9, false},
+    [COLUMN_PROMPT] = {"PROMPT", 4096, 0, false},
+};
+
+static void age_cell(struct table *t, int64_t us)
 {
     static const struct {
         int64_t seconds;
@@ -100,34 +159,87 @@ static void put_age(struct buf *b, int64_t us)
         i++;
     snprintf(text, sizeof text, "%lld%c",
              (long long)(seconds / units[i].seconds), units[i].unit);
-    buf_fmt(b, "%5s", text);
+    table_cell(t, str_of(text));
 }
 
-static int put_row(void *ctx, const wend_run_info *r)
+static void number_cell(struct table *t, int64_t n)
 {
-    struct lister *l = ctx;
-    static const char imported[] = "(imported) ";
-    struct buf *b = &l->out;
-    size_t begun = b->len, used;
+    char text[24];
 
-    buf_fmt(b, "%.*s  ", l->id_len, r->run.ptr);
-    term_cell(b, r->status, 11);
-    buf_char(b, ' ');
-    put_age(b, l->now_us - r->started_us);
-    buf_fmt(b, " %5lld %8lld  ", (long long)r->turns,
-            (long long)(r->tokens_in + r->tokens_out));
-    used = b->len - begun + MODEL_COLUMNS + 2; /* all ASCII so far */
-    term_cell(b, r->model, MODEL_COLUMNS);
-    buf_cstr(b, r->child ? " \u2514 " : "  ");
-    used += r->child;
-    if (r->imported) {
-        buf_cstr(b, imported);
-        used += sizeof imported - 1;
+    snprintf(text, sizeof text, "%lld", (long long)n);
+    table_cell(t, str_of(text));
+}
+
+/* An unknown cost is never shown as 0. */
+static void cost_cell(struct table *t, int64_t nano)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%.4f", (double)nano / 1e9);
+    table_cell(t, nano < 0 ? STR("-") : str_of(text));
+}
+
+/* `below`: the parent is the row above. */
+static void parent_cell(struct lister *l, const wend_run_info *r, bool below)
+{
+    char text[RUN_ID_LEN + 8];
+
+    snprintf(text, sizeof text, "%s%s%.*s", r->child ? "child" : "fork",
+             below ? "" : " ", below ? 0 : l->id_len,
+             r->parent.ptr ? r->parent.ptr : "");
+    table_cell(&l->table, r->parent.ptr ? str_of(text) : STR(""));
+}
+
+static void labels_cell(struct lister *l, const wend_run_info *r)
+{
+    struct arena a = {.mem = &cli_mem};
+    struct buf b = {.mem = &cli_mem};
+    struct run_names names = {0};
+
+    if (l->has_labels)
+        names_read(l->cli, r, &a, &names);
+    for (const struct json *j = names.labels ? names.labels->first : NULL; j;
+         j = j->next) {
+        buf_cstr(&b, b.len ? " " : "");
+        buf_str(&b, j->key);
+        buf_char(&b, '=');
+        buf_str(&b, json_str(j));
     }
-    term_line(b, r->prompt,
-              l->width > used + PROMPT_COLUMNS_MIN ? l->width - used
-                                                   : PROMPT_COLUMNS_MIN);
-    buf_char(b, '\n');
+    table_cell(&l->table, buf_view(&b));
+    buf_free(&b);
+    arena_free(&a);
+}
+
+/* `lines`: of a tree. */
+static void prompt_cell(struct lister *l, const wend_run_info *r,
+                        wend_str lines)
+{
+    struct buf b = {.mem = &cli_mem};
+
+    buf_str(&b, lines);
+    if (r->imported)
+        buf_cstr(&b, "(imported) ");
+    buf_str(&b, r->prompt);
+    table_cell(&l->table, buf_view(&b));
+    buf_free(&b);
+}
+
+static int put_row(struct lister *l, const wend_run_info *r, wend_str lines)
+{
+    struct table *t = &l->table;
+
+    table_cell(t, (wend_str){r->run.ptr, (size_t)l->id_len});
+    table_cell(t, r->status);
+    age_cell(t, l->now_us - r->started_us);
+    number_cell(t, r->turns);
+    number_cell(t, r->tokens_in + r->tokens_out);
+    cost_cell(t, r->cost_nano);
+    table_cell(t, r->model);
+    parent_cell(l, r, lines.len > 0);
+    table_cell(t, r->session);
+    table_cell(t, r->user);
+    labels_cell(l, r);
+    prompt_cell(l, r, lines);
     return flush(l, FLUSH_BYTES);
 }
 
@@ -139,7 +251,7 @@ static bool is_unique(struct cli *cli, wend_str run, int len)
     wend_list_options o = {.size = sizeof o, .run = prefix, .limit = 2};
 
     snprintf(prefix, sizeof prefix, "%.*s", len, run.ptr);
-    return runs_count(cli, &o) == 1;
+    return runs_count(cli, &o) < 2; /* a parent may have been removed */
 }
 
 /* Ends of the groups of an id: a short id looks like the start of the full
@@ -149,52 +261,150 @@ static int longer(int len)
     return len < 8 ? 8 : len < 13 ? 13 : len < 18 ? 18 : len < 23 ? 23 : 36;
 }
 
-/* ---- All of them --------------------------------------------------------- */
+static void lengthen(struct lister *l, wend_str run)
+{
+    while (run.ptr && l->id_len < RUN_ID_LEN &&
+           !is_unique(l->cli, run, l->id_len))
+        l->id_len = longer(l->id_len);
+}
 
-static int lengthen(void *ctx, const wend_run_info *r)
+/* ---- A list -------------------------------------------------------------- */
+
+/* The first rows wait in the tree's list until their ids can be shortened. */
+static int put_waiting(struct lister *l)
+{
+    int code = EXIT_DONE;
+
+    if (l->tree.count > SHORT_ROWS_MAX)
+        l->id_len = RUN_ID_LEN;
+    for (size_t i = 0; i < l->tree.count; i++) {
+        lengthen(l, l->tree.runs[i]->info.run);
+        lengthen(l, l->tree.runs[i]->info.parent);
+    }
+    for (size_t i = 0; !code && i < l->tree.count; i++)
+        code = put_row(l, &l->tree.runs[i]->info, STR_NONE);
+    l->tree.count = 0;
+    return code;
+}
+
+static int on_run(void *ctx, const wend_run_info *r)
 {
     struct lister *l = ctx;
 
-    while (l->id_len < RUN_ID_LEN && l->rows < SHORT_ROWS_MAX &&
-           !is_unique(l->cli, r->run, l->id_len))
-        l->id_len = longer(l->id_len);
-    if (++l->rows > SHORT_ROWS_MAX)
-        l->id_len = RUN_ID_LEN;
+    if (l->limit >= 0 && l->rows == l->limit) {
+        l->more = true;
+        return EXIT_DONE;
+    }
+    str_copy(l->last, sizeof l->last, r->run);
+    if (++l->rows > SHORT_ROWS_MAX + 1)
+        return put_row(l, r, STR_NONE);
+    tree_add(&l->tree, r);
+    return l->rows > SHORT_ROWS_MAX ? put_waiting(l) : EXIT_DONE;
+}
+
+static int print_list(struct lister *l, const struct filter *f)
+{
+    int64_t wanted = l->limit < 0 ? -1 : l->limit + 1;
+    int code = each_filtered(l->cli, f, wanted, on_run, l);
+
+    return code ? code : put_waiting(l);
+}
+
+/* ---- A tree -------------------------------------------------------------- */
+
+static int note_run(void *ctx, const wend_run_info *r)
+{
+    struct lister *l = ctx;
+
+    tree_add(&l->tree, r);
     return EXIT_DONE;
 }
 
-static int print_table(struct lister *l, const wend_list_options *filter)
+/* --limit counts trees. */
+static int print_tree(struct lister *l, const struct filter *f)
 {
-    int code = each_run(l->cli, filter, l->left, lengthen, l);
+    struct buf lines = {.mem = &cli_mem};
+    int code = each_filtered(l->cli, f, TREE_RUNS_MAX, note_run, l);
+    struct tree_run *root;
 
-    if (code == EXIT_DONE && !l->rows)
-        return complain(EXIT_DONE, "no runs");
-    buf_fmt(&l->out, "%-*s  %-11s %5s %5s %8s  %-*s  %s\n", l->id_len, "RUN",
-            "STATUS", "AGE", "TURNS", "TOKENS", MODEL_COLUMNS, "MODEL",
-            "PROMPT");
-    return code == EXIT_DONE ? each_run(l->cli, filter, l->left, put_row, l)
-                             : code;
+    if (!code && l->tree.count == TREE_RUNS_MAX)
+        complain(0, "only the newest %d runs are shown", TREE_RUNS_MAX);
+    if (l->tree.count > SHORT_ROWS_MAX)
+        l->id_len = RUN_ID_LEN;
+    for (size_t i = 0; i < l->tree.count; i++)
+        lengthen(l, l->tree.runs[i]->info.run);
+    tree_link(&l->tree);
+    while (!code && (root = tree_next_root(&l->tree))) {
+        if (l->limit >= 0 && l->rows == l->limit) {
+            l->more = true;
+            break;
+        }
+        l->rows++;
+        for (struct tree_run *r = root; !code && r; r = tree_next(r)) {
+            buf_clear(&lines);
+            tree_lines(&lines, r);
+            code = put_row(l, &r->info, buf_view(&lines));
+        }
+    }
+    return code;
+}
+
+/* ---- The command --------------------------------------------------------- */
+
+static int print_table(struct lister *l, const struct filter *f)
+{
+    size_t width = term_width(STDOUT_FILENO);
+    int code;
+
+    l->id_len = 8;
+    l->has_labels = width >= LABELS_WIDTH_MIN;
+    table_begin(&l->table, columns, COLUMNS, width, &l->out);
+    code = l->cli->set.tree ? print_tree(l, f) : print_list(l, f);
+    table_end(&l->table);
+    if (!code)
+        code = flush(l, 0);
+    if (!code && !l->rows)
+        complain(0, "no runs");
+    if (!code && l->more && l->cli->set.tree)
+        complain(0, "there are more; use --limit, 0 for all");
+    else if (!code && l->more)
+        complain(0, "there are more: add --after %s, or --limit 0 for all",
+                 l->last);
+    return code;
+}
+
+static int print_json(struct lister *l, const struct filter *f)
+{
+    int code = each_filtered(l->cli, f, l->limit, put_json, l);
+
+    return code ? code : flush(l, 0);
 }
 
 static int run(struct cli *cli)
 {
     const struct settings *set = &cli->set;
-    struct lister l = {.cli = cli, .out = {.mem = &cli_mem}};
-    wend_list_options filter;
+    struct lister l = {.cli = cli,
+                       .out = {.mem = &cli_mem},
+                       .tree.arena = &cli->arena,
+                       .now_us = wall_us()};
+    struct filter filter;
+    struct found after;
     int code;
 
-    l.now_us = wall_us();
-    run_filter(cli, l.now_us, &filter);
-    code = open_store(cli);
+    if (set->tree && (set->json || set->after))
+        return usage_error(cli,
+                           "--tree cannot be combined with --json or --after");
+    code = filter_open(cli, l.now_us, &filter);
+    if (!code)
+        code = open_runtime(cli);
+    if (!code && set->after)
+        code = find_run(cli, set->after, &after);
     if (code)
         return code;
-    l.id_len = 8;
-    l.width = term_width(STDOUT_FILENO);
+    filter.list.after = set->after ? after.id : NULL;
     l.safe_only = isatty(STDOUT_FILENO);
-    l.left = set->limit < 0 ? LIMIT_DEFAULT : set->limit ? set->limit : -1;
-    code = set->json ? each_run(cli, &filter, l.left, put_json, &l)
-                     : print_table(&l, &filter);
-    return code ? code : flush(&l, 0);
+    l.limit = set->limit < 0 ? LIMIT_DEFAULT : set->limit ? set->limit : -1;
+    return set->json ? print_json(&l, &filter) : print_table(&l, &filter);
 }
 
 const struct command command_runs = {
@@ -203,7 +413,12 @@ const struct command command_runs = {
     .summary = "list runs, newest first",
     .more = "The status of a run whose process died is interrupted. Imported "
             "runs, their\n"
-            "forks and their children are marked.\n",
+            "forks and their children are marked. WHEN is a duration with a "
+            "unit (s, m, h, d,\n"
+            "w) or a date. --grep ignores case. A table that is wider than the "
+            "terminal loses\n"
+            "columns; an unknown cost is -. With --tree, --limit counts "
+            "trees.\n",
     .opts = opts,
     .only_reads = true,
     .run = run,

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "cli/cmd/cmd.h"
+#include "cli/filter.h"
 #include "cli/rows.h"
 #include "cli/term.h"
 #include "cli/view/bar.h"
@@ -338,15 +339,16 @@ static int print(struct counter *c)
 static int run(struct cli *cli)
 {
     struct counter c = {.cli = cli};
-    wend_list_options filter;
+    struct filter filter;
     int64_t limit = cli->set.limit > 0 ? cli->set.limit : -1;
-    int code = open_runtime(cli);
+    int code = filter_open(cli, wall_us(), &filter);
 
+    if (!code)
+        code = open_runtime(cli);
     if (code)
         return code;
-    run_filter(cli, wall_us(), &filter);
     stats_init(&c.stats, &cli_mem);
-    code = each_run(cli, &filter, limit, count_run, &c);
+    code = each_filtered(cli, &filter, limit, count_run, &c);
     if (!code && !c.stats.runs.count && !cli->set.json)
         complain(0, "no runs");
     else if (!code)

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "base/json.h"
 #include "cli/term.h"
 
 /* ---- Members of events, written by their type ---------------------------- */
@@ -77,6 +78,42 @@ static void put_rest(struct buf *b, wend_str s)
     buf_str(b, s);
 }
 
+static void put_name(struct buf *b, const char **comma, const char *what,
+                     wend_str name)
+{
+    if (!name.ptr)
+        return;
+    buf_fmt(b, "%s%s ", *comma, what);
+    buf_str(b, name);
+    *comma = ", ";
+}
+
+/* "model (user ann, session s, team=search): prompt" */
+static void more_run_start(struct buf *b, const wend_event *ev)
+{
+    const wend_ev_run_start *e = &ev->u.run_start;
+    bool own = !str_eq(e->correlation_id, ev->run);
+    struct arena a = {.mem = b->mem};
+    const struct json *labels = json_parse(e->labels_json, &a, NULL);
+    const char *comma = " (";
+
+    text(b, e->model);
+    put_name(b, &comma, "user", e->user);
+    put_name(b, &comma, "session", e->session);
+    put_name(b, &comma, "correlation", own ? e->correlation_id : STR_NONE);
+    for (labels = labels ? labels->first : NULL; labels;
+         labels = labels->next) {
+        buf_cstr(b, comma);
+        buf_str(b, labels->key);
+        buf_char(b, '=');
+        buf_str(b, json_str(labels));
+        comma = ", ";
+    }
+    buf_cstr(b, *comma == ',' ? "): " : ": ");
+    text(b, e->prompt);
+    arena_free(&a);
+}
+
 static void more_run_end(struct buf *b, const wend_event *ev)
 {
     if (ev->u.run_end.limit.ptr) {
@@ -138,7 +175,7 @@ struct gist {
 };
 
 static const struct gist
-    run_start = {"%: %", {M(run_start.model), M(run_start.prompt)}},
+    run_start = {.text = ""},
     run_fork = {"% at %", {M(run_fork.parent), M(run_fork.at)}},
     run_resume = {"after %", {M(run_resume.from_seq)}},
     run_end = {"%%", {M(run_end.outcome), M(run_end.error)}},
@@ -200,11 +237,12 @@ static const struct gist
 /* Behind the row. */
 static void (*const more[WEND_EVENT_TYPES])(struct buf *b,
                                             const wend_event *ev) = {
-    [WEND_RUN_END] = more_run_end,     [WEND_THINKING_DELTA] = more_delta,
-    [WEND_TEXT_DELTA] = more_delta,    [WEND_ARGS_DELTA] = more_delta,
-    [WEND_MODEL_END] = more_model_end, [WEND_APPROVAL_ANSWER] = more_answer,
-    [WEND_CALL_OUTPUT] = more_delta,   [WEND_CALL_END] = more_call_end,
-    [WEND_ACTION_OUTPUT] = more_delta, [WEND_PLAN_END] = more_plan_end,
+    [WEND_RUN_START] = more_run_start,    [WEND_RUN_END] = more_run_end,
+    [WEND_THINKING_DELTA] = more_delta,   [WEND_TEXT_DELTA] = more_delta,
+    [WEND_ARGS_DELTA] = more_delta,       [WEND_MODEL_END] = more_model_end,
+    [WEND_APPROVAL_ANSWER] = more_answer, [WEND_CALL_OUTPUT] = more_delta,
+    [WEND_CALL_END] = more_call_end,      [WEND_ACTION_OUTPUT] = more_delta,
+    [WEND_PLAN_END] = more_plan_end,
 };
 
 /* An event without a row is a compile error. */

@@ -219,14 +219,6 @@ wend_status run_give(wend_status s, wend_run **out, struct kept *hook)
     return s;
 }
 
-void run_name(struct wend_run *r, const wend_run_options *o)
-{
-    r->birth.user = utf8_keep(str_of(o->user), &r->arena);
-    r->birth.session = utf8_keep(str_of(o->session), &r->arena);
-    r->correlation = utf8_keep(
-        str_of(o->correlation_id ? o->correlation_id : r->id), &r->arena);
-}
-
 /* ---- Starting ------------------------------------------------------------ */
 
 static wend_status check_start(const wend_agent *a, wend_str prompt,
@@ -249,27 +241,6 @@ static wend_status check_start(const wend_agent *a, wend_str prompt,
     return WEND_OK;
 }
 
-static wend_status canonical_labels(struct wend_run *r, const char *labels,
-                                    wend_str *out, wend_error *err)
-{
-    struct arena a = {.mem = &r->rt->mem};
-    wend_error why = {0};
-    struct json *j = json_parse(str_of(labels), &a, &why);
-    wend_status s = WEND_OK;
-
-    if (!j || j->kind != JSON_OBJECT)
-        s = fail(err, WEND_E_INVAL, "run: labels must be a JSON object%s%.300s",
-                 why.message[0] ? ": " : "", why.message);
-    for (const struct json *m = s == WEND_OK ? j->first : NULL; m; m = m->next)
-        if (m->kind != JSON_STRING)
-            s = fail(err, WEND_E_INVAL, "run: label '%.*s' must be a string",
-                     (int)m->key.len, m->key.ptr);
-    if (s == WEND_OK)
-        *out = json_text(j, &r->arena);
-    arena_free(&a);
-    return s;
-}
-
 static wend_status fill_start(struct wend_run *r, const wend_run_options *o,
                               wend_ev_run_start *e, wend_error *err)
 {
@@ -285,8 +256,7 @@ static wend_status fill_start(struct wend_run *r, const wend_run_options *o,
     e->user = r->birth.user;
     e->session = r->birth.session;
     e->correlation_id = r->correlation;
-    return o->labels ? canonical_labels(r, o->labels, &e->labels_json, err)
-                     : WEND_OK;
+    return run_name_check(r, o, &e->labels_json, err);
 }
 
 /* What the listing shows; strings live as long as the run. */

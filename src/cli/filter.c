@@ -1,0 +1,296 @@
+/*
+ * filter.c - which runs of a store a listing shows, and what runs are called.
+ *
+ * The store filters by what its table of runs has. Labels, whole prompts and
+ * answers are in the log: they are read for runs that have passed the rest.
+ */
+#include "cli/filter.h"
+
+#include <string.h>
+#include <time.h>
+#include <wctype.h>
+
+#include "base/json.h"
+#include "base/utf8.h"
+
+/* ---- Times --------------------------------------------------------------- */
+
+/* A date, or a date and a time; local unless it ends with Z. */
+static bool read_date(const char *text, int64_t *us)
+{
+    static const char *const forms[] = {"%Y-%m-%d", "%Y-%m-%dT%H:%M",
+                                        "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M",
+                                        "%Y-%m-%d %H:%M:%S"};
+
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        struct tm tm = {.tm_isdst = -1}, given;
+        const char *rest = strptime(text, forms[i], &tm);
+        bool utc = rest && !strcmp(rest, "Z");
+        time_t seconds;
+
+        if (!rest || (*rest && !utc))
+            continue;
+        given = tm;
+        seconds = utc ? timegm(&tm) : mktime(&tm);
+        *us = (int64_t)seconds * 1000000;
+        return tm.tm_mday == given.tm_mday && seconds >= 0; /* a real day */
+    }
+    return false;
+}
+
+static bool has_unit(const char *text)
+{
+    return *text && text[strspn(text, "0123456789.")];
+}
+
+static int read_when(const struct cli *cli, const char *option,
+                     const char *text, int64_t now_us, int64_t *us)
+{
+    int64_t ms;
+
+    if (!text || read_date(text, us))
+        return EXIT_DONE;
+    if (!has_unit(text) || !str_to_ms(str_of(text), &ms))
+        return usage_error(cli,
+                           "--%s: '%s' is not a time; use a duration with a "
+                           "unit (s, m, h, d, w) such as 2d, or a date such as "
+                           "2026-01-31 or 2026-01-31T12:30",
+                           option, text);
+    *us = now_us - ms * 1000;
+    return EXIT_DONE;
+}
+
+/* ---- Text ---------------------------------------------------------------- */
+
+static void put_lower(struct buf *out, wend_str s)
+{
+    size_t len;
+
+    for (size_t i = 0; i < s.len; i += len) {
+        uint32_t c = utf8_first((wend_str){s.ptr + i, s.len - i}, &len);
+        char bytes[4];
+
+        buf_add(out, bytes, utf8_put(bytes, (uint32_t)towlower(c)));
+    }
+}
+
+static bool contains(wend_str text, const struct buf *lower)
+{
+    struct buf b = {.mem = &cli_mem};
+    bool found;
+
+    put_lower(&b, text);
+    found = b.len && memmem(b.ptr, b.len, lower->ptr, lower->len);
+    buf_free(&b);
+    return found;
+}
+
+/* ---- The log ------------------------------------------------------------- */
+
+/* One kept event of a run, lent until the log is freed; NULL if it is of
+ * another type or cannot be read: a listing shows damaged runs, too. */
+static const wend_event *look_up(struct cli *cli, const wend_run_info *info,
+                                 int64_t seq, wend_event_type type,
+                                 wend_run **log)
+{
+    wend_replay_options o = {.size = sizeof o, .seq_from = seq, .seq_to = seq};
+    char id[sizeof((struct found){0}.id)];
+    const wend_event *ev;
+
+    o.filter.types = UINT64_C(1) << type;
+    str_copy(id, sizeof id, info->run);
+    *log = NULL;
+    return wend_store_replay(cli->rt, id, &o, log, NULL) == WEND_OK &&
+                   wend_run_next(*log, &ev) == WEND_OK
+               ? ev
+               : NULL;
+}
+
+void names_read(struct cli *cli, const wend_run_info *info, struct arena *a,
+                struct run_names *out)
+{
+    wend_run *log;
+    const wend_event *ev = look_up(cli, info, 1, WEND_RUN_START, &log);
+
+    *out = (struct run_names){0};
+    if (ev) {
+        out->correlation_id = arena_str(a, ev->u.run_start.correlation_id);
+        out->labels =
+            json_parse(arena_str(a, ev->u.run_start.labels_json), a, NULL);
+    }
+    wend_run_free(log);
+}
+
+static bool has_label(const struct json *labels, const char *wanted)
+{
+    const char *equals = strchr(wanted, '=');
+    wend_str key = {wanted,
+                    equals ? (size_t)(equals - wanted) : strlen(wanted)};
+
+    for (const struct json *j = labels ? labels->first : NULL; j; j = j->next)
+        if (str_eq(j->key, key))
+            return !equals || str_is(json_str(j), equals + 1);
+    return false;
+}
+
+static bool labels_fit(struct cli *cli, const struct filter *f,
+                       const wend_run_info *info)
+{
+    struct arena a = {.mem = &cli_mem};
+    struct run_names names;
+    bool fits = true;
+
+    names_read(cli, info, &a, &names);
+    for (size_t i = 0; i < f->labels->count; i++)
+        fits &= has_label(names.labels, f->labels->items[i]);
+    arena_free(&a);
+    return fits;
+}
+
+static bool start_fits(struct cli *cli, const struct filter *f,
+                       const wend_run_info *info)
+{
+    wend_run *log;
+    const wend_event *ev = look_up(cli, info, 1, WEND_RUN_START, &log);
+    bool fits = ev && contains(ev->u.run_start.prompt, &f->grep);
+
+    wend_run_free(log);
+    return fits;
+}
+
+static bool end_fits(struct cli *cli, const struct filter *f,
+                     const wend_run_info *info)
+{
+    wend_run *log;
+    const wend_event *ev = look_up(cli, info, info->seq, WEND_RUN_END, &log);
+    const wend_ev_error *e = ev ? ev->u.run_end.error : NULL;
+    bool fits = ev && (contains(ev->u.run_end.text, &f->grep) ||
+                       (e && (contains(e->message, &f->grep) ||
+                              contains(e->code, &f->grep))));
+
+    wend_run_free(log);
+    return fits;
+}
+
+/* A fork has its own prompt, and its parent's is in its log. */
+static bool text_fits(struct cli *cli, const struct filter *f,
+                      const wend_run_info *info)
+{
+    return contains(info->prompt, &f->grep) || start_fits(cli, f, info) ||
+           (info->ended_us && end_fits(cli, f, info));
+}
+
+/* ---- The filter ---------------------------------------------------------- */
+
+int filter_open(const struct cli *cli, int64_t now_us, struct filter *out)
+{
+    const struct settings *set = &cli->set;
+    int code;
+
+    *out = (struct filter){.list = {.size = sizeof out->list,
+                                    .user = set->user,
+                                    .session = set->session,
+                                    .agent = set->agent},
+                           .labels = &set->labels,
+                           .grep = {.mem = &cli_mem}};
+    if (set->status >= 0)
+        out->list.status = status_words[set->status];
+    if (set->grep && !*set->grep)
+        return usage_error(cli, "--grep: the text is empty");
+    put_lower(&out->grep, str_of(set->grep));
+    code = read_when(cli, "since", set->since, now_us, &out->list.since_us);
+    return code ? code
+                : read_when(cli, "until", set->until, now_us,
+                            &out->list.until_us);
+}
+
+enum { ENOUGH = -1 }; /* no exit code */
+
+struct filtering {
+    struct cli *cli;
+    const struct filter *filter;
+    int64_t left;
+    each_run_fn fn;
+    void *ctx;
+};
+
+static int filter_one(void *ctx, const wend_run_info *info)
+{
+    struct filtering *f = ctx;
+    int code;
+
+    if (f->filter->labels->count && !labels_fit(f->cli, f->filter, info))
+        return EXIT_DONE;
+    if (f->filter->grep.len && !text_fits(f->cli, f->filter, info))
+        return EXIT_DONE;
+    code = f->fn(f->ctx, info);
+    f->left -= f->left > 0;
+    return code == EXIT_DONE && !f->left ? ENOUGH : code;
+}
+
+int each_filtered(struct cli *cli, const struct filter *f, int64_t left,
+                  each_run_fn fn, void *ctx)
+{
+    struct filtering x = {cli, f, left, fn, ctx};
+    bool all = !f->labels->count && !f->grep.len;
+    int code = each_run(cli, &f->list, all ? left : -1, filter_one, &x);
+
+    return code == ENOUGH ? EXIT_DONE : code;
+}
+
+/* ---- A new run ----------------------------------------------------------- */
+
+static int check_name(const struct cli *cli, const char *option,
+                      const char *text)
+{
+    return text && !*text ? usage_error(cli, "--%s: the name is empty", option)
+                          : EXIT_DONE;
+}
+
+/* The library checks the rest: their number and their lengths. */
+static int put_label(const struct cli *cli, const char *label, struct buf *out)
+{
+    const char *equals = strchr(label, '=');
+    const struct words *w = &cli->set.labels;
+
+    if (!equals)
+        return usage_error(cli,
+                           "--label: '%s' has no '='; use KEY=VALUE, such "
+                           "as team=search",
+                           label);
+    if (equals == label)
+        return usage_error(cli, "--label: '%s' has no key before the '='",
+                           label);
+    if (utf8_valid_len(str_of(label)) != strlen(label))
+        return usage_error(cli, "--label: '%s' is not valid UTF-8", label);
+    for (size_t i = 0; w->items[i] != label; i++)
+        if (!strncmp(w->items[i], label, (size_t)(equals - label) + 1))
+            return usage_error(cli, "--label: '%.*s' is given twice",
+                               (int)(equals - label), label);
+    json_key(out, NULL);
+    json_put_str(out, (wend_str){label, (size_t)(equals - label)});
+    buf_char(out, ':');
+    json_put_str(out, str_of(equals + 1));
+    return EXIT_DONE;
+}
+
+int names_fill(struct cli *cli, wend_run_options *o)
+{
+    const struct settings *set = &cli->set;
+    struct buf labels = {.mem = &cli_mem};
+    int code = check_name(cli, "user", set->user);
+
+    if (!code)
+        code = check_name(cli, "session", set->session);
+    if (!code)
+        code = check_name(cli, "correlation-id", set->correlation_id);
+    json_open(&labels, NULL, '{');
+    for (size_t i = 0; !code && i < set->labels.count; i++)
+        code = put_label(cli, set->labels.items[i], &labels);
+    json_close(&labels, '}');
+    o->user = set->user;
+    o->session = set->session;
+    o->correlation_id = set->correlation_id;
+    o->labels = set->labels.count ? buf_view(&labels).ptr : NULL;
+    return code;
+}

@@ -1,0 +1,163 @@
+/*
+ * table.c - rows of cells that fit the terminal.
+ */
+#include "cli/view/table.h"
+
+#include <assert.h>
+
+#include "cli/term.h"
+
+enum {
+    GAP = 2,       /* columns of the terminal between two columns */
+    LAST_MIN = 12, /* of the last column, before others are lost for it */
+};
+
+/* ---- Layout -------------------------------------------------------------- */
+
+static size_t columns_of(const struct table *t, wend_str text, size_t most)
+{
+    struct buf safe = {.mem = t->mem};
+    size_t columns;
+
+    term_line(&safe, text, most);
+    columns = term_columns(buf_view(&safe));
+    t->out->failed |= safe.failed;
+    buf_free(&safe);
+    return columns;
+}
+
+/* 0 if all cells are empty. */
+static size_t wanted(const struct table *t, size_t column)
+{
+    const struct table_column *c = &t->columns[column];
+    size_t most = 0;
+
+    for (size_t i = column; i < t->cells_count; i += t->count) {
+        size_t w = columns_of(t, t->cells[i], c->most);
+
+        most = w > most ? w : most;
+    }
+    return most && most < strlen(c->head) ? strlen(c->head) : most;
+}
+
+static size_t total(const struct table *t)
+{
+    size_t sum = 0;
+
+    for (size_t i = 0; i < t->count; i++)
+        if (i + 1 == t->count)
+            sum += t->widths[i] < LAST_MIN ? t->widths[i] : LAST_MIN;
+        else if (t->widths[i])
+            sum += t->widths[i] + GAP;
+    return sum;
+}
+
+static bool lose_one(struct table *t)
+{
+    size_t lost = t->count;
+
+    for (size_t i = 0; i < t->count; i++)
+        if (t->widths[i] && t->columns[i].lose &&
+            (lost == t->count || t->columns[i].lose > t->columns[lost].lose))
+            lost = i;
+    if (lost < t->count)
+        t->widths[lost] = 0;
+    return lost < t->count;
+}
+
+static void lay_out(struct table *t)
+{
+    size_t last = t->count - 1, used;
+
+    for (size_t i = 0; i < t->count; i++)
+        t->widths[i] = wanted(t, i);
+    while (total(t) > t->width && lose_one(t))
+        ;
+    t->widths[last] = 0;
+    used = total(t);
+    t->widths[last] = used < t->width ? t->width - used : 0;
+    if (t->widths[0] > t->width) /* no row wraps, whatever it takes */
+        t->widths[0] = t->width;
+    t->laid = true;
+}
+
+/* ---- Lines --------------------------------------------------------------- */
+
+static void put_cell(struct table *t, size_t column, wend_str text)
+{
+    size_t width = t->widths[column];
+
+    if (column + 1 == t->count) {
+        term_line(t->out, text, width);
+        return;
+    }
+    if (t->columns[column].right)
+        for (size_t w = columns_of(t, text, width); w < width; w++)
+            buf_char(t->out, ' ');
+    if (t->columns[column].right)
+        term_line(t->out, text, width);
+    else
+        term_cell(t->out, text, width);
+    buf_cstr(t->out, "  ");
+}
+
+static void put_line(struct table *t, const wend_str *cells)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (t->widths[i])
+            put_cell(t, i, cells ? cells[i] : str_of(t->columns[i].head));
+    while (t->out->len && t->out->ptr[t->out->len - 1] == ' ')
+        t->out->len--;
+    buf_char(t->out, '\n');
+}
+
+static void put_waiting(struct table *t)
+{
+    if (!t->laid) {
+        lay_out(t);
+        put_line(t, NULL);
+    }
+    for (size_t i = 0; i + t->count <= t->cells_count; i += t->count)
+        put_line(t, &t->cells[i]);
+    t->cells_count = 0;
+    arena_reset(&t->arena);
+}
+
+/* ---- The table ----------------------------------------------------------- */
+
+void table_begin(struct table *t, const struct table_column *columns,
+                 size_t count, size_t width, struct buf *out)
+{
+    assert(count && count <= TABLE_COLUMNS_MAX);
+    *t = (struct table){.columns = columns,
+                        .count = count,
+                        .width = width,
+                        .out = out,
+                        .mem = out->mem,
+                        .arena = {.mem = out->mem}};
+}
+
+void table_cell(struct table *t, wend_str text)
+{
+    wend_str *cells = mem_more(t->mem, t->cells, t->cells_count, &t->cells_cap,
+                               sizeof *t->cells);
+
+    if (!cells) {
+        t->out->failed = true;
+        return;
+    }
+    t->cells = cells;
+    t->cells[t->cells_count++] = arena_str(&t->arena, text);
+    t->out->failed |= t->arena.failed;
+    if (t->cells_count % t->count == 0 &&
+        (t->laid || t->cells_count / t->count == TABLE_LAYOUT_ROWS))
+        put_waiting(t);
+}
+
+void table_end(struct table *t)
+{
+    if (t->cells_count)
+        put_waiting(t);
+    mem_free(t->mem, t->cells);
+    arena_free(&t->arena);
+}

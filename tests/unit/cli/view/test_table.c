@@ -1,0 +1,149 @@
+/*
+ * test_table.c - tables fit: columns are lost before a line wraps.
+ */
+#include "cli/view/table.h"
+
+#include <locale.h>
+#include <stdlib.h>
+
+#include "cli/term.h"
+#include "fault.h"
+#include "tap.h"
+
+static const struct mem plain;
+
+enum { COLUMNS = 4 };
+
+static const struct table_column columns[COLUMNS] = {
+    {"ID", 8, 0, false},
+    {"COUNT", 6, 1, true},
+    {"NAME", 10, 2, false},
+    {"TEXT", 100, 0, false},
+};
+
+static const struct {
+    const char *why;
+    size_t width;
+    const char *cells[2 * COLUMNS];
+    const char *wanted;
+} rows[] = {
+    {"all of it",
+     60,
+     {"a1", "7", "ann", "one", "b22", "1234", "bob", "two words"},
+     "ID   COUNT  NAME  TEXT\n"
+     "a1       7  ann   one\n"
+     "b22   1234  bob   two words\n"},
+    {"an empty column is not shown",
+     60,
+     {"a1", "7", "", "one", "b2", "8", "", "two"},
+     "ID  COUNT  TEXT\n"
+     "a1      7  one\n"
+     "b2      8  two\n"},
+    {"exactly as wide as the last column needs",
+     30,
+     {"a1", "7", "ann", "123456789012", "b22", "1", "bob", "two"},
+     "ID   COUNT  NAME  TEXT\n"
+     "a1       7  ann   123456789012\n"
+     "b22      1  bob   two\n"},
+    {"narrower: the first to go is the name",
+     27,
+     {"a1", "7", "ann", "123456789012345678", "b22", "1", "bob", "two"},
+     "ID   COUNT  TEXT\n"
+     "a1       7  12345678901234~\n"
+     "b22      1  two\n"},
+    {"then the count",
+     19,
+     {"a1", "7", "ann", "123456789012345678", "b22", "1", "bob", "two"},
+     "ID   TEXT\n"
+     "a1   1234567890123~\n"
+     "b22  two\n"},
+    {"wide characters count twice",
+     30,
+     {"a1", "7", "\u30d7\u30ed", "\u30d7\u30ed\u30f3\u30d7\u30c8\u30d7\u30ed",
+      "b22", "1", "bob", "two"},
+     "ID   COUNT  NAME  TEXT\n"
+     "a1       7  \u30d7\u30ed  \u30d7\u30ed\u30f3\u30d7\u30c8~\n"
+     "b22      1  bob   two\n"},
+    {"no escapes, no line ends",
+     60,
+     {"a\n1", "7", "a\033[1mn", "o\nne\t\r", "b2", "8", "bob", "two"},
+     "ID   COUNT  NAME    TEXT\n"
+     "a 1      7  a\u241b[1mn  o ne\n"
+     "b2       8  bob     two\n"},
+    {"too narrow for the first column: it is cut",
+     4,
+     {"a12345", "7", "ann", "one", "b2", "1", "bob", "two"},
+     "ID\n"
+     "a12~\n"
+     "b2\n"},
+};
+
+static void put(struct buf *out, size_t i)
+{
+    struct table t;
+
+    table_begin(&t, columns, COLUMNS, rows[i].width, out);
+    for (size_t k = 0; k < tap_count(rows[i].cells); k++)
+        table_cell(&t, tap_str_of(rows[i].cells[k]));
+    table_end(&t);
+}
+
+/* Widths follow from the first rows; later ones are cut, none wraps. */
+static void many(void)
+{
+    struct buf b = {.mem = &plain};
+    struct table t;
+    size_t wide = 0, lines = 0;
+
+    table_begin(&t, columns, COLUMNS, 40, &b);
+    for (int i = 0; i < TABLE_LAYOUT_ROWS + 500; i++) {
+        table_cell(&t, STR("id"));
+        table_cell(&t, i < TABLE_LAYOUT_ROWS ? STR("1") : STR("123456789"));
+        table_cell(&t, STR("n"));
+        table_cell(&t, STR("a text that is too long for one line of it"));
+    }
+    table_end(&t);
+    for (size_t i = 0, begun = 0; i < b.len; i++)
+        if (b.ptr[i] == '\n') {
+            wide += term_columns((wend_str){b.ptr + begun, i - begun}) > 40;
+            begun = i + 1;
+            lines++;
+        }
+    tap_is_i64((int64_t)lines, TABLE_LAYOUT_ROWS + 501, "many rows: all");
+    tap_is_i64((int64_t)wide, 0, "many rows: none wraps");
+    buf_free(&b);
+}
+
+static void without_memory(void)
+{
+    struct fault f = {0};
+    int64_t bad = 0;
+
+    while (fault_next(&f)) {
+        struct mem m = fault_mem(&f);
+        struct buf b = {.mem = &m};
+
+        put(&b, 0);
+        bad += !f.hit && b.failed;
+        bad += f.hit && !b.failed;
+        buf_free(&b);
+        bad += f.live != 0;
+    }
+    tap_is_i64(bad, 0, "without memory: it says so");
+}
+
+int main(void)
+{
+    setlocale(LC_CTYPE, "C.UTF-8");
+    setenv("LC_ALL", "C", 1);
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct buf b = {.mem = &plain};
+
+        put(&b, i);
+        tap_is_str(buf_view(&b), rows[i].wanted, "%s", rows[i].why);
+        buf_free(&b);
+    }
+    many();
+    without_memory();
+    return tap_done();
+}
