@@ -154,7 +154,7 @@ $(foreach s,$(UNIT_SRC),$(eval $(call unit_rule,$(s))))
 # Parts of the command that can be tested alone.
 $(B)/tests/test_stats: $(B)/src/cli/view/stats.o
 $(B)/tests/test_bar: $(B)/src/cli/view/bar.o
-$(B)/tests/test_table: $(patsubst %,$(B)/src/cli/%.o,term view/table)
+$(B)/tests/test_grid: $(patsubst %,$(B)/src/cli/%.o,term view/grid)
 $(B)/tests/test_live: $(patsubst %,$(B)/src/cli/%.o,term view/panel view/status)
 # A simulator, sim_NAME.c, has its parts in the folder NAME.
 define sim_rule

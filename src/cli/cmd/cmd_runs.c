@@ -11,7 +11,7 @@
 #include "cli/filter.h"
 #include "cli/rows.h"
 #include "cli/term.h"
-#include "cli/view/table.h"
+#include "cli/view/grid.h"
 #include "cli/view/tree.h"
 
 enum {
@@ -40,7 +40,7 @@ struct lister {
     bool safe_only;
     int64_t limit; /* of rows; -1 = none */
     int64_t rows;
-    struct table table;
+    struct grid grid;
     int id_len;
     bool has_labels; /* read them */
     struct tree tree;
@@ -130,7 +130,7 @@ enum { /* of the table */
        COLUMNS
 };
 
-static const struct table_column columns[COLUMNS] = {
+static const struct grid_column columns[COLUMNS] = {
     [COLUMN_RUN] = {"RUN", RUN_ID_LEN, 0, false},
     [COLUMN_STATUS] = {"STATUS", 11, 1, false},
     [COLUMN_AGE] = {"AGE", 6, 2, true},
@@ -145,7 +145,7 @@ static const struct table_column columns[COLUMNS] = {
     [COLUMN_PROMPT] = {"PROMPT", 4096, 0, false},
 };
 
-static void age_cell(struct table *t, int64_t us)
+static void age_cell(struct grid *t, int64_t us)
 {
     static const struct {
         int64_t seconds;
@@ -159,24 +159,24 @@ static void age_cell(struct table *t, int64_t us)
         i++;
     snprintf(text, sizeof text, "%lld%c",
              (long long)(seconds / units[i].seconds), units[i].unit);
-    table_cell(t, str_of(text));
+    grid_cell(t, str_of(text));
 }
 
-static void number_cell(struct table *t, int64_t n)
+static void number_cell(struct grid *t, int64_t n)
 {
     char text[24];
 
     snprintf(text, sizeof text, "%lld", (long long)n);
-    table_cell(t, str_of(text));
+    grid_cell(t, str_of(text));
 }
 
 /* An unknown cost is never shown as 0. */
-static void cost_cell(struct table *t, int64_t nano)
+static void cost_cell(struct grid *t, int64_t nano)
 {
     char text[32];
 
     snprintf(text, sizeof text, "%.4f", (double)nano / 1e9);
-    table_cell(t, nano < 0 ? STR("-") : str_of(text));
+    grid_cell(t, nano < 0 ? STR("-") : str_of(text));
 }
 
 /* `below`: the parent is the row above. */
@@ -187,7 +187,7 @@ static void parent_cell(struct lister *l, const wend_run_info *r, bool below)
     snprintf(text, sizeof text, "%s%s%.*s", r->child ? "child" : "fork",
              below ? "" : " ", below ? 0 : l->id_len,
              r->parent.ptr ? r->parent.ptr : "");
-    table_cell(&l->table, r->parent.ptr ? str_of(text) : STR(""));
+    grid_cell(&l->grid, r->parent.ptr ? str_of(text) : STR(""));
 }
 
 static void labels_cell(struct lister *l, const wend_run_info *r)
@@ -205,7 +205,7 @@ static void labels_cell(struct lister *l, const wend_run_info *r)
         buf_char(&b, '=');
         buf_str(&b, json_str(j));
     }
-    table_cell(&l->table, buf_view(&b));
+    grid_cell(&l->grid, buf_view(&b));
     buf_free(&b);
     arena_free(&a);
 }
@@ -220,24 +220,24 @@ static void prompt_cell(struct lister *l, const wend_run_info *r,
     if (r->imported)
         buf_cstr(&b, "(imported) ");
     buf_str(&b, r->prompt);
-    table_cell(&l->table, buf_view(&b));
+    grid_cell(&l->grid, buf_view(&b));
     buf_free(&b);
 }
 
 static int put_row(struct lister *l, const wend_run_info *r, wend_str lines)
 {
-    struct table *t = &l->table;
+    struct grid *t = &l->grid;
 
-    table_cell(t, (wend_str){r->run.ptr, (size_t)l->id_len});
-    table_cell(t, r->status);
+    grid_cell(t, (wend_str){r->run.ptr, (size_t)l->id_len});
+    grid_cell(t, r->status);
     age_cell(t, l->now_us - r->started_us);
     number_cell(t, r->turns);
     number_cell(t, r->tokens_in + r->tokens_out);
     cost_cell(t, r->cost_nano);
-    table_cell(t, r->model);
+    grid_cell(t, r->model);
     parent_cell(l, r, lines.len > 0);
-    table_cell(t, r->session);
-    table_cell(t, r->user);
+    grid_cell(t, r->session);
+    grid_cell(t, r->user);
     labels_cell(l, r);
     prompt_cell(l, r, lines);
     return flush(l, FLUSH_BYTES);
@@ -358,9 +358,9 @@ static int print_table(struct lister *l, const struct filter *f)
 
     l->id_len = 8;
     l->has_labels = width >= LABELS_WIDTH_MIN;
-    table_begin(&l->table, columns, COLUMNS, width, &l->out);
+    grid_begin(&l->grid, columns, COLUMNS, width, &l->out);
     code = l->cli->set.tree ? print_tree(l, f) : print_list(l, f);
-    table_end(&l->table);
+    grid_end(&l->grid);
     if (!code)
         code = flush(l, 0);
     if (!code && !l->rows)

@@ -1,7 +1,7 @@
 /*
- * table.c - rows of cells that fit the terminal.
+ * grid.c - rows of cells that fit the terminal.
  */
-#include "cli/view/table.h"
+#include "cli/view/grid.h"
 
 #include <assert.h>
 
@@ -14,7 +14,7 @@ enum {
 
 /* ---- Layout -------------------------------------------------------------- */
 
-static size_t columns_of(const struct table *t, wend_str text, size_t most)
+static size_t columns_of(const struct grid *t, wend_str text, size_t most)
 {
     struct buf safe = {.mem = t->mem};
     size_t columns;
@@ -27,9 +27,9 @@ static size_t columns_of(const struct table *t, wend_str text, size_t most)
 }
 
 /* 0 if all cells are empty. */
-static size_t wanted(const struct table *t, size_t column)
+static size_t wanted(const struct grid *t, size_t column)
 {
-    const struct table_column *c = &t->columns[column];
+    const struct grid_column *c = &t->columns[column];
     size_t most = 0;
 
     for (size_t i = column; i < t->cells_count; i += t->count) {
@@ -40,7 +40,7 @@ static size_t wanted(const struct table *t, size_t column)
     return most && most < strlen(c->head) ? strlen(c->head) : most;
 }
 
-static size_t total(const struct table *t)
+static size_t total(const struct grid *t)
 {
     size_t sum = 0;
 
@@ -52,7 +52,7 @@ static size_t total(const struct table *t)
     return sum;
 }
 
-static bool lose_one(struct table *t)
+static bool lose_one(struct grid *t)
 {
     size_t lost = t->count;
 
@@ -65,7 +65,7 @@ static bool lose_one(struct table *t)
     return lost < t->count;
 }
 
-static void lay_out(struct table *t)
+static void lay_out(struct grid *t)
 {
     size_t last = t->count - 1, used;
 
@@ -83,7 +83,7 @@ static void lay_out(struct table *t)
 
 /* ---- Lines --------------------------------------------------------------- */
 
-static void put_cell(struct table *t, size_t column, wend_str text)
+static void put_cell(struct grid *t, size_t column, wend_str text)
 {
     size_t width = t->widths[column];
 
@@ -101,7 +101,7 @@ static void put_cell(struct table *t, size_t column, wend_str text)
     buf_cstr(t->out, "  ");
 }
 
-static void put_line(struct table *t, const wend_str *cells)
+static void put_line(struct grid *t, const wend_str *cells)
 {
     for (size_t i = 0; i < t->count; i++)
         if (t->widths[i])
@@ -111,7 +111,7 @@ static void put_line(struct table *t, const wend_str *cells)
     buf_char(t->out, '\n');
 }
 
-static void put_waiting(struct table *t)
+static void put_waiting(struct grid *t)
 {
     if (!t->laid) {
         lay_out(t);
@@ -125,19 +125,19 @@ static void put_waiting(struct table *t)
 
 /* ---- The table ----------------------------------------------------------- */
 
-void table_begin(struct table *t, const struct table_column *columns,
-                 size_t count, size_t width, struct buf *out)
+void grid_begin(struct grid *t, const struct grid_column *columns, size_t count,
+                size_t width, struct buf *out)
 {
-    assert(count && count <= TABLE_COLUMNS_MAX);
-    *t = (struct table){.columns = columns,
-                        .count = count,
-                        .width = width,
-                        .out = out,
-                        .mem = out->mem,
-                        .arena = {.mem = out->mem}};
+    assert(count && count <= GRID_COLUMNS_MAX);
+    *t = (struct grid){.columns = columns,
+                       .count = count,
+                       .width = width,
+                       .out = out,
+                       .mem = out->mem,
+                       .arena = {.mem = out->mem}};
 }
 
-void table_cell(struct table *t, wend_str text)
+void grid_cell(struct grid *t, wend_str text)
 {
     wend_str *cells = mem_more(t->mem, t->cells, t->cells_count, &t->cells_cap,
                                sizeof *t->cells);
@@ -150,11 +150,11 @@ void table_cell(struct table *t, wend_str text)
     t->cells[t->cells_count++] = arena_str(&t->arena, text);
     t->out->failed |= t->arena.failed;
     if (t->cells_count % t->count == 0 &&
-        (t->laid || t->cells_count / t->count == TABLE_LAYOUT_ROWS))
+        (t->laid || t->cells_count / t->count == GRID_LAYOUT_ROWS))
         put_waiting(t);
 }
 
-void table_end(struct table *t)
+void grid_end(struct grid *t)
 {
     if (t->cells_count)
         put_waiting(t);

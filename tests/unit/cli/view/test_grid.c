@@ -1,7 +1,7 @@
 /*
- * test_table.c - tables fit: columns are lost before a line wraps.
+ * test_grid.c - tables fit: columns are lost before a line wraps.
  */
-#include "cli/view/table.h"
+#include "cli/view/grid.h"
 
 #include <locale.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static const struct mem plain;
 
 enum { COLUMNS = 4 };
 
-static const struct table_column columns[COLUMNS] = {
+static const struct grid_column columns[COLUMNS] = {
     {"ID", 8, 0, false},
     {"COUNT", 6, 1, true},
     {"NAME", 10, 2, false},
@@ -80,36 +80,36 @@ static const struct {
 
 static void put(struct buf *out, size_t i)
 {
-    struct table t;
+    struct grid t;
 
-    table_begin(&t, columns, COLUMNS, rows[i].width, out);
+    grid_begin(&t, columns, COLUMNS, rows[i].width, out);
     for (size_t k = 0; k < tap_count(rows[i].cells); k++)
-        table_cell(&t, tap_str_of(rows[i].cells[k]));
-    table_end(&t);
+        grid_cell(&t, tap_str_of(rows[i].cells[k]));
+    grid_end(&t);
 }
 
 /* Widths follow from the first rows; later ones are cut, none wraps. */
 static void many(void)
 {
     struct buf b = {.mem = &plain};
-    struct table t;
+    struct grid t;
     size_t wide = 0, lines = 0;
 
-    table_begin(&t, columns, COLUMNS, 40, &b);
-    for (int i = 0; i < TABLE_LAYOUT_ROWS + 500; i++) {
-        table_cell(&t, STR("id"));
-        table_cell(&t, i < TABLE_LAYOUT_ROWS ? STR("1") : STR("123456789"));
-        table_cell(&t, STR("n"));
-        table_cell(&t, STR("a text that is too long for one line of it"));
+    grid_begin(&t, columns, COLUMNS, 40, &b);
+    for (int i = 0; i < GRID_LAYOUT_ROWS + 500; i++) {
+        grid_cell(&t, STR("id"));
+        grid_cell(&t, i < GRID_LAYOUT_ROWS ? STR("1") : STR("123456789"));
+        grid_cell(&t, STR("n"));
+        grid_cell(&t, STR("a text that is too long for one line of it"));
     }
-    table_end(&t);
+    grid_end(&t);
     for (size_t i = 0, begun = 0; i < b.len; i++)
         if (b.ptr[i] == '\n') {
             wide += term_columns((wend_str){b.ptr + begun, i - begun}) > 40;
             begun = i + 1;
             lines++;
         }
-    tap_is_i64((int64_t)lines, TABLE_LAYOUT_ROWS + 501, "many rows: all");
+    tap_is_i64((int64_t)lines, GRID_LAYOUT_ROWS + 501, "many rows: all");
     tap_is_i64((int64_t)wide, 0, "many rows: none wraps");
     buf_free(&b);
 }
