@@ -170,13 +170,13 @@ static void number_cell(struct grid *t, int64_t n)
     grid_cell(t, str_of(text));
 }
 
-/* An unknown cost is never shown as 0. */
-static void cost_cell(struct grid *t, int64_t nano)
+static void cost_cell(struct grid *g, int64_t nano)
 {
-    char text[32];
+    struct buf b = {.mem = &cli_mem};
 
-    snprintf(text, sizeof text, "%.4f", (double)nano / 1e9);
-    grid_cell(t, nano < 0 ? STR("-") : str_of(text));
+    term_usd(&b, nano);
+    grid_cell(g, buf_view(&b));
+    buf_free(&b);
 }
 
 /* `below`: the parent is the row above. */
