@@ -3,6 +3,9 @@
  */
 #include "base/svg.h"
 
+#include <string.h>
+
+#include "base/hash.h"
 #include "base/utf8.h"
 
 /* The text that replaces a character; absent: it stays. */
@@ -111,16 +114,74 @@ void svg_upright(struct buf *b, const char *class, double x, double from,
 
 /* ---- Pages --------------------------------------------------------------- */
 
-void page_open(struct buf *b)
+/* Colours of all pages: warm ones mean that something went wrong or waits for
+ * a person. Text has a contrast of at least 4.5 on each of the grounds, bars
+ * of at least 3. */
+static const char look[] =
+    ":root{color-scheme:light dark;--bg:#fbfaf8;--panel:#fff;--sunk:#f2f1ed;"
+    "--line:#dcdad3;--edge:#85837c;--ink:#1d1f21;--mute:#4a4e55;--run:#1d54ad;"
+    "--wait:#965a00;--fail:#8f1d08;--deny:#5f1263;--ok:#2e7768;--on:#fff;"
+    "--model:#3b66b5;--tool:#3f9786;--action:#553a80}"
+    "@media(prefers-color-scheme:dark){:root{--bg:#14161a;--panel:#1b1e23;"
+    "--sunk:#101215;--line:#33383f;--edge:#757c87;--ink:#e7e6e2;"
+    "--mute:#b2bac6;--run:#6ca1fd;--wait:#edc662;--fail:#f2705c;"
+    "--deny:#c47fb2;--ok:#86e5d3;--on:#101215;--model:#74a3f0;--tool:#8fd9c8;"
+    "--action:#8f74c6}}"
+    "*{box-sizing:border-box}"
+    "html{-webkit-text-size-adjust:100%;text-size-adjust:100%}"
+    "body{margin:0;background:var(--bg);color:var(--ink);"
+    "font:.8125rem/1.35 system-ui,sans-serif;overflow-wrap:anywhere;"
+    "font-variant-numeric:tabular-nums}"
+    "main{max-width:75rem;margin:0 auto;padding:16px 24px 48px}"
+    "h1{font-size:1.375rem;line-height:1.3;margin:0 0 8px}"
+    "h2{font-size:.9375rem;margin:24px 0 8px}"
+    "h3{font-size:.75rem;margin:12px 0 4px;color:var(--mute)}"
+    "p{margin:4px 0}a{color:var(--run)}"
+    ":focus-visible{outline:2px solid var(--run);outline-offset:1px}"
+    ".mute{color:var(--mute)}"
+    "@media(max-width:700px){main{padding:12px 12px 32px}}";
+
+/* As Content-Security-Policy wants it. */
+static void put_hash(struct buf *b, const char *const *styles)
 {
-    buf_cstr(b, "<!doctype html>\n<html lang=\"en\"><head><meta "
-                "charset=\"utf-8\"><meta name=\"viewport\" "
-                "content=\"width=device-width\"><meta "
-                "http-equiv=\"Content-Security-Policy\" content=\"default-src "
-                "'none'; style-src 'unsafe-inline'\"><title>");
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                 "abcdefghijklmnopqrstuvwxyz0123456789+/";
+    unsigned char sum[SHA256_BYTES + 1] = {0}; /* a multiple of three */
+    struct sha256 hash;
+
+    sha256_init(&hash);
+    sha256_add(&hash, look, sizeof look - 1);
+    for (; *styles; styles++)
+        sha256_add(&hash, *styles, strlen(*styles));
+    sha256_end(&hash, sum);
+    for (size_t i = 0; i < SHA256_BYTES; i += 3) {
+        uint32_t bits =
+            (uint32_t)sum[i] << 16 | (uint32_t)sum[i + 1] << 8 | sum[i + 2];
+
+        for (int shift = 18; shift >= 0; shift -= 6)
+            buf_char(b, i + 3 > SHA256_BYTES && !shift
+                            ? '='
+                            : digits[bits >> shift & 63]);
+    }
 }
 
-void page_style(struct buf *b, const char *style)
+void page_open(struct buf *b, const char *const *styles)
 {
-    buf_fmt(b, "</title><style>%s</style></head><body>", style);
+    buf_cstr(b, "<!doctype html>\n<html lang=\"en\"><head><meta "
+                "charset=\"utf-8\"><meta http-equiv=\"Content-Security-Policy\" "
+                "content=\"default-src 'none'; style-src 'sha256-");
+    put_hash(b, styles);
+    buf_cstr(b,
+             "'; base-uri 'none'; form-action 'none'\"><meta name=\"viewport\" "
+             "content=\"width=device-width\"><meta name=\"referrer\" "
+             "content=\"no-referrer\">\n<style>");
+    buf_cstr(b, look);
+    for (; *styles; styles++)
+        buf_cstr(b, *styles);
+    buf_cstr(b, "</style>\n<title>");
+}
+
+void page_body(struct buf *b)
+{
+    buf_cstr(b, "</title></head><body>\n");
 }

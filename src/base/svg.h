@@ -28,8 +28,10 @@ void svg_rect(struct buf *b, const char *class, const char *fill,
 void svg_upright(struct buf *b, const char *class, double x, double from,
                  double to); /* a line */
 
-/* A page without scripts up to its title; page_style begins the body. */
-void page_open(struct buf *b);
-void page_style(struct buf *b, const char *style);
+/* A page without scripts, in the colours and sizes of all pages, up to its
+ * title; page_body begins the body. The browser refuses any style and any
+ * script but these (NULL is last): no attribute may say one. */
+void page_open(struct buf *b, const char *const *styles);
+void page_body(struct buf *b);
 
 #endif

@@ -35,7 +35,7 @@ struct settings {
     /* Options only. */
     bool http2;
     bool insecure_http; /* any of the three */
-    bool help, json, quiet, verbose, follow, deltas, no_deltas, accept;
+    bool help, json, quiet, verbose, follow, deltas, no_deltas, accept, all;
     bool accept_loss;
     const char *log_file, *schema, *agent;
     const char *user, *session, *correlation_id;

@@ -1,18 +1,29 @@
 /*
- * cmd_view.c - wend view: shows a run as a timeline.
+ * cmd_view.c - wend view: shows a run as a timeline, or many runs as a page.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
 #include "cli/term.h"
-#include "cli/view/timeline.h"
+#include "cli/view/page.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_SVG, FORMAT_HTML };
 static const char *const formats[] = {"text", "json", "svg", "html", NULL};
 
+enum {
+    CHILDREN_MAX = 200,       /* on the page of a run */
+    CHILDREN_DEPTH_MAX = 8,   /* no run goes deeper */
+    FORKS_MAX = 50,           /* named on the page of a run */
+    FORKS_LOOKED_MAX = 10000, /* runs that began after it */
+    INDEX_DETAIL = 64 << 10,  /* bytes of a text that an index looks at */
+};
+
 static const struct opt opts[] = {
     ROW_WORD(format, "format", "text|json|svg|html", formats, "output format"),
+    ROW_FLAG(all, "all", "one page over the newest 1,000 runs"),
     ROW_OUTPUT,
     ROW_STORE,
     ROWS_END,
@@ -29,13 +40,101 @@ static uint64_t kept_types(void)
     return bits;
 }
 
+/* When a process died is known from its last sign of life, a delta: a run with
+ * a gap is read again with them. */
 static int fold(struct cli *cli, const char *id, struct timeline *t)
 {
     wend_replay_options o = {.size = sizeof o, .filter.types = kept_types()};
     int code = each_event(cli, id, &o, timeline_event, t);
 
+    if (!code && (t->gaps || !t->outcome)) {
+        timeline_init(t, t->arena.mem, t->detail_max);
+        o.filter.types = 0;
+        code = each_event(cli, id, &o, timeline_event, t);
+    }
     timeline_end(t);
     return code;
+}
+
+/* ---- One run ------------------------------------------------------------- */
+
+struct family {
+    struct cli *cli;
+    size_t detail_max;
+    size_t details[DETAIL_STEPS]; /* of all in it */
+    int children;
+};
+
+/* A child that was removed is only named. */
+static bool has_run(struct cli *cli, wend_str id)
+{
+    char run[40];
+
+    snprintf(run, sizeof run, "%.*s", (int)id.len, id.ptr);
+    return run_state(cli, run, NULL) != RUN_GONE;
+}
+
+/* Recursion is bounded by CHILDREN_DEPTH_MAX. */
+static int fold_family(struct family *f, const char *id, struct timeline *t,
+                       int depth)
+{
+    int code;
+
+    timeline_init(t, &cli_mem, f->detail_max);
+    code = fold(f->cli, id, t);
+    for (int i = 0; i < DETAIL_STEPS; i++)
+        f->details[i] += t->details[i];
+    for (struct turn_line *line = t->turns; line && !code; line = line->next)
+        for (struct span *s = line->spans; s && !code; s = s->next) {
+            if (s->kind != SPAN_CHILD || depth == CHILDREN_DEPTH_MAX ||
+                f->children == CHILDREN_MAX || !has_run(f->cli, s->bar.id))
+                continue;
+            f->children++;
+            s->child = arena_alloc(&t->arena, sizeof *s->child);
+            code = fold_family(f, s->bar.id.ptr, s->child, depth + 1);
+        }
+    return code;
+}
+
+struct forks {
+    struct timeline *t;
+    int left;
+};
+
+static int on_later(void *ctx, const wend_run_info *info)
+{
+    struct forks *f = ctx;
+    struct forked *fork;
+
+    if (!f->left || info->child || !str_eq(info->parent, f->t->run))
+        return EXIT_DONE;
+    f->left--;
+    fork = arena_alloc(&f->t->arena, sizeof *fork);
+    *fork = (struct forked){f->t->forked, arena_str(&f->t->arena, info->run)};
+    f->t->forked = fork;
+    return EXIT_DONE;
+}
+
+static int find_forks(struct cli *cli, struct timeline *t)
+{
+    const wend_list_options o = {.size = sizeof o, .since_us = t->started_us};
+    struct forks f = {t, FORKS_MAX};
+
+    return each_run(cli, &o, FORKS_LOOKED_MAX, on_later, &f);
+}
+
+/* With children; the space for each text is known after a first pass. */
+static int fold_page(struct cli *cli, const char *id, struct timeline *t)
+{
+    struct family f = {.cli = cli};
+    int code = fold_family(&f, id, t, 0);
+
+    if (code)
+        return code;
+    f = (struct family){.cli = cli,
+                        .detail_max = timeline_detail_max(f.details)};
+    code = fold_family(&f, id, t, 0);
+    return code ? code : find_forks(cli, t);
 }
 
 static int put(struct cli *cli, const struct timeline *t)
@@ -48,25 +147,102 @@ static int put(struct cli *cli, const struct timeline *t)
         break;
     case FORMAT_JSON: timeline_put_json(&b, t); break;
     case FORMAT_SVG: timeline_put_svg(&b, t); break;
-    case FORMAT_HTML: timeline_put_html(&b, t); break;
+    case FORMAT_HTML: page_put_run(&b, t); break;
     }
     return print_safe(cli, &b,
                       cli->set.format == FORMAT_JSON ? term_json : NULL);
+}
+
+/* ---- All runs ------------------------------------------------------------ */
+
+struct index {
+    struct cli *cli;
+    struct page_index page;
+    struct listed {
+        wend_str run, status;
+    } * list;
+};
+
+static int on_listed(void *ctx, const wend_run_info *info)
+{
+    struct index *x = ctx;
+    struct arena *a = &x->cli->arena;
+
+    if (x->page.runs_all++ < PAGE_RUNS_MAX) {
+        x->list[x->page.count++] = (struct listed){
+            arena_str(a, info->run), arena_str(a, info->status)};
+    }
+    return EXIT_DONE;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    return str_order(*(const wend_str *)a, *(const wend_str *)b);
+}
+
+static int put_index(struct index *x)
+{
+    enum { FRAME_BYTES = 64 << 10 }; /* style, head and end of the page */
+    size_t count = x->page.count;
+    int code = EXIT_DONE;
+
+    x->page.bytes = (PAGE_BYTES_MAX - FRAME_BYTES) / (count ? count : 1);
+    page_index_open(&x->page);
+    for (size_t i = 0; i < count && !code; i++) {
+        struct timeline t;
+
+        timeline_init(&t, &cli_mem, INDEX_DETAIL);
+        code = fold(x->cli, x->list[i].run.ptr, &t);
+        page_index_add(&x->page, &t, x->list[i].status);
+        arena_free(&t.arena);
+    }
+    page_index_close(&x->page);
+    return code;
+}
+
+static int view_all(struct cli *cli)
+{
+    const wend_list_options o = {.size = sizeof o};
+    struct buf b = {.mem = &cli_mem};
+    struct index x = {.cli = cli, .page.out = &b};
+    wend_str *ids;
+    int code;
+
+    if (cli->args_count)
+        return usage_error(cli, "--all shows all runs; remove RUN");
+    if (cli->set.format && cli->set.format != FORMAT_HTML)
+        return usage_error(cli, "--all is a page; --format must be html");
+    code = open_runtime(cli);
+    x.list = arena_alloc(&cli->arena, PAGE_RUNS_MAX * sizeof *x.list);
+    if (!code)
+        code = each_run(cli, &o, -1, on_listed, &x);
+    ids = arena_alloc(&cli->arena, (x.page.count + 1) * sizeof *ids);
+    for (size_t i = 0; i < x.page.count; i++)
+        ids[i] = x.list[i].run;
+    qsort(ids, x.page.count, sizeof *ids, by_id);
+    x.page.ids = ids;
+    if (!code)
+        code = put_index(&x);
+    return code ? code : print_safe(cli, &b, NULL);
 }
 
 static int run(struct cli *cli)
 {
     struct timeline t;
     struct found found;
-    int code = find_arg(cli, open_runtime, &found);
+    int code;
 
+    if (cli->set.all)
+        return view_all(cli);
+    if (!cli->args_count)
+        return usage_error(cli, "expected RUN or --all");
+    code = find_arg(cli, open_runtime, &found);
     if (code)
         return code;
-    timeline_init(&t, &cli_mem, 0);
-    code = fold(cli, found.id, &t);
-    if (!code && cli->set.format == FORMAT_HTML) {
-        /* The space for each text is known now. */
-        timeline_init(&t, &cli_mem, timeline_detail_max(&t));
+    if (cli->set.format == FORMAT_HTML)
+        code = fold_page(cli, found.id, &t);
+    else {
+        timeline_init(&t, &cli_mem, 0);
         code = fold(cli, found.id, &t);
     }
     return code ? code : put(cli, &t);
@@ -74,12 +250,14 @@ static int run(struct cli *cli)
 
 const struct command command_view = {
     .name = "view",
-    .args = "[OPTIONS] RUN",
+    .args = "[OPTIONS] RUN | --all",
     .summary = "show a run as a timeline: turns, calls, tokens, cost",
     .more = "html is one self-contained file of at most 5 MB. Texts that do "
             "not fit are\n"
-            "truncated, with the command that prints them in full.\n",
-    TAKES_A_RUN,
+            "truncated, with the command that prints them in full. --all is "
+            "such a page over\n"
+            "many runs.\n",
+    .args_max = 1,
     .opts = opts,
     .only_reads = true,
     .run = run,

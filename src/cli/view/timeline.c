@@ -3,20 +3,9 @@
  *
  * Memory never fails here (cli_mem).
  */
-#include "cli/view/timeline.h"
+#include "cli/view/timeline_span.h"
 
 #include "base/cost.h"
-#include "base/limits.h"
-#include "base/svg.h"
-#include "base/utf8.h"
-
-enum {
-    NAME_BYTES = 2000,
-    DETAILS_BYTES = 5 << 19, /* of all details; a page has at most 5 MB */
-};
-
-const size_t detail_steps[DETAIL_STEPS] = {STRING_INLINE_MAX, 32 << 10, 4 << 10,
-                                           512, 0};
 
 const char *const span_kinds[] = {
     [SPAN_MODEL] = "model",
@@ -25,120 +14,14 @@ const char *const span_kinds[] = {
     [SPAN_CHILD] = "run",
 };
 
-static wend_str keep(struct timeline *t, wend_str s)
-{
-    if (s.ptr)
-        s.len = utf8_cut(s, NAME_BYTES);
-    return arena_str(&t->arena, s);
-}
+const char *const remark_kinds[] = {
+    [REMARK_WARNING] = "warning",
+    [REMARK_ERROR] = "error",
+    [REMARK_SAID] = "said",
+    [REMARK_CONTROL] = "control",
+};
 
-static void keep_detail(struct timeline *t, const wend_event *ev, wend_str s,
-                        struct detail *out)
-{
-    *out = (struct detail){.bytes = s.len, .seq = ev->seq};
-    if (!s.ptr)
-        return;
-    for (int i = 0; i < DETAIL_STEPS; i++)
-        t->details[i] +=
-            xml_put(NULL, (wend_str){s.ptr, utf8_cut(s, detail_steps[i])});
-    out->text =
-        arena_str(&t->arena, (wend_str){s.ptr, utf8_cut(s, t->detail_max)});
-    if (s.len > STRING_INLINE_MAX)
-        sha256_hex(out->hash, s);
-}
-
-size_t timeline_detail_max(const struct timeline *t)
-{
-    int i = 0;
-
-    while (i < DETAIL_STEPS - 1 && t->details[i] > DETAILS_BYTES)
-        i++;
-    return detail_steps[i];
-}
-
-/* A fork starts where it left its parent, whenever it was created; likewise a
- * run that no process owned for a while. */
-static int64_t when(const struct timeline *t, const wend_event *ev)
-{
-    return ev->time_us - t->idle_us;
-}
-
-static struct turn_line *turn_new(struct timeline *t, int64_t counter,
-                                  int64_t time_us)
-{
-    struct turn_line *line = arena_alloc(&t->arena, sizeof *line);
-
-    line->counter = counter;
-    line->bar.began_us = time_us;
-    line->spans_last = &line->spans;
-    if (t->last)
-        t->last->next = line;
-    else
-        t->turns = line;
-    t->last = line;
-    return line;
-}
-
-/* Spans outside of turns have their own line. */
-static struct turn_line *turn_now(struct timeline *t, const wend_event *ev)
-{
-    return t->last ? t->last : turn_new(t, -1, when(t, ev));
-}
-
-static struct span *span_in(struct turn_line *line, enum span_kind kind,
-                            wend_str id)
-{
-    for (struct span *s = line ? line->spans : NULL; s; s = s->next)
-        if (s->kind == kind && !s->bar.ended_us &&
-            (!id.ptr || str_eq(s->bar.id, id)))
-            return s;
-    return NULL;
-}
-
-/* Models and calls end in their turn, the rest may end later. */
-static struct span *span_find(struct timeline *t, enum span_kind kind,
-                              wend_str id)
-{
-    struct span *found = span_in(t->last, kind, id);
-
-    if (kind == SPAN_MODEL || kind == SPAN_CALL)
-        return found;
-    for (struct turn_line *line = t->turns; line && !found; line = line->next)
-        found = span_in(line, kind, id);
-    return found;
-}
-
-static void span_open(struct timeline *t, const wend_event *ev,
-                      enum span_kind kind, wend_str id, wend_str name,
-                      wend_str in)
-{
-    struct turn_line *line = turn_now(t, ev);
-    struct span *s;
-
-    if (id.ptr && span_find(t, kind, id))
-        return; /* it runs again after an interruption */
-    s = arena_alloc(&t->arena, sizeof *s);
-    s->kind = kind;
-    s->bar.id = keep(t, id);
-    s->bar.name = keep(t, name);
-    keep_detail(t, ev, in, &s->in);
-    s->bar.began_us = when(t, ev);
-    *line->spans_last = s;
-    line->spans_last = &s->next;
-}
-
-static void span_close(struct timeline *t, const wend_event *ev,
-                       enum span_kind kind, wend_str id, wend_outcome outcome,
-                       wend_str out)
-{
-    struct span *s = span_find(t, kind, id);
-
-    if (!s)
-        return;
-    s->bar.ended_us = when(t, ev);
-    s->bar.outcome = outcome;
-    keep_detail(t, ev, out, &s->out);
-}
+/* ---- Events -------------------------------------------------------------- */
 
 static void spend(struct timeline *t, const wend_event *ev,
                   const wend_ev_usage *u, int64_t cost)
@@ -153,12 +36,29 @@ static void spend(struct timeline *t, const wend_event *ev,
     cost_add(&line->cost_nano, cost);
 }
 
+static void think(struct timeline *t, const wend_event *ev, wend_str text)
+{
+    struct thought *h;
+
+    if (!text.len)
+        return;
+    h = arena_alloc(&t->arena, sizeof *h);
+    h->turn = ev->in_turn ? ev->turn : -1;
+    keep_detail(t, ev, text, &h->text);
+    *t->thoughts_last = h;
+    t->thoughts_last = &h->next;
+}
+
 static void model_end(struct timeline *t, const wend_event *ev)
 {
     const wend_ev_model_end *e = &ev->u.model_end;
+    struct span *s = span_find(t, SPAN_MODEL, e->action);
 
-    span_close(t, ev, SPAN_MODEL, e->action, e->outcome,
-               e->error ? e->error->message : e->text);
+    if (s && s->last && e->first_token_ms > 0)
+        s->first_us = s->last->began_us + e->first_token_ms * 1000;
+    span_blame(t, s, e->error);
+    span_close(t, ev, s, e->outcome, e->error ? e->error->message : e->text);
+    think(t, ev, e->thinking);
     spend(t, ev, &e->usage, cost_of_answer(e));
 }
 
@@ -166,34 +66,47 @@ static void run_start(struct timeline *t, const wend_event *ev)
 {
     const wend_ev_run_start *e = &ev->u.run_start;
 
-    t->run = keep(t, ev->run);
-    t->agent = keep(t, e->agent);
-    t->model = keep(t, e->model);
-    t->prompt = keep(t, e->prompt);
-    t->parent = keep(t, e->parent_run);
-    t->scale.began_us = when(t, ev);
+    t->run = keep_name(t, ev->run);
+    t->agent = keep_name(t, e->agent);
+    t->model = keep_name(t, e->model);
+    t->prompt = keep_name(t, e->prompt);
+    t->parent = keep_name(t, e->parent_run);
+    t->started_us = ev->time_us;
+    t->scale.began_us = timeline_when(t, ev);
+    if (e->plan_json.len) {
+        t->plan = t->prompt; /* its name */
+        timeline_note_plan(t, e->plan_json);
+    } else {
+        keep_detail(t, ev, e->prompt, &t->asked);
+    }
 }
 
 static void turn_start(struct timeline *t, const wend_event *ev)
 {
     const wend_ev_turn_start *e = &ev->u.turn_start;
-    struct turn_line *line = turn_new(t, e->counter, when(t, ev));
+    struct turn_line *line = turn_new(t, e->counter, timeline_when(t, ev));
 
-    line->bar.id = keep(t, e->id);
-    line->parent_id = keep(t, e->parent_id);
+    line->bar.id = keep_name(t, e->id);
+    line->parent_id = keep_name(t, e->parent_id);
 }
 
 static void turn_end(struct timeline *t, const wend_event *ev)
 {
     if (!t->last)
         return;
-    t->last->bar.ended_us = when(t, ev);
+    t->last->bar.ended_us = timeline_when(t, ev);
     t->last->bar.outcome = ev->u.turn_end.outcome;
 }
 
 static void run_end(struct timeline *t, const wend_event *ev)
 {
-    t->outcome = ev->u.run_end.outcome;
+    const wend_ev_run_end *e = &ev->u.run_end;
+
+    t->outcome = e->outcome;
+    t->code = keep_name(t, e->error ? e->error->code : e->limit);
+    keep_detail(t, ev, e->text, &t->answer);
+    if (e->error)
+        keep_detail(t, ev, e->error->message, &t->failure);
 }
 
 static void run_resume(struct timeline *t, const wend_event *ev)
@@ -202,7 +115,8 @@ static void run_resume(struct timeline *t, const wend_event *ev)
 
     *g = (struct gap){.next = t->gaps,
                       .at_us = t->scale.ended_us,
-                      .us = when(t, ev) - t->scale.ended_us};
+                      .us = timeline_when(t, ev) - t->scale.ended_us,
+                      .epoch = ev->u.run_resume.epoch};
     t->gaps = g;
     t->idle_us += g->us;
 }
@@ -211,30 +125,66 @@ static void run_fork(struct timeline *t, const wend_event *ev)
 {
     struct ancestor *a = arena_alloc(&t->arena, sizeof *a);
 
-    t->idle_us += when(t, ev) - t->scale.ended_us;
-    t->run = keep(t, ev->run);
+    t->idle_us += timeline_when(t, ev) - t->scale.ended_us;
+    t->run = keep_name(t, ev->run);
+    t->started_us = ev->time_us;
     if (ev->u.run_fork.model.ptr)
-        t->model = keep(t, ev->u.run_fork.model);
+        t->model = keep_name(t, ev->u.run_fork.model);
     *a = (struct ancestor){.next = t->forks,
-                           .run = keep(t, ev->u.run_fork.parent),
+                           .run = keep_name(t, ev->u.run_fork.parent),
                            .at = ev->u.run_fork.at};
     t->forks = a;
+    t->outcome = WEND_OUTCOME_NONE; /* its parent may have ended */
 }
 
 static void model_start(struct timeline *t, const wend_event *ev)
 {
     const wend_ev_model_start *e = &ev->u.model_start;
+    struct span *s =
+        span_open(t, ev, SPAN_MODEL, e->action, e->model, STR_NONE);
 
-    span_open(t, ev, SPAN_MODEL, e->action, e->model, STR_NONE);
+    if (e->action.ptr)
+        s->owner = span_find(t, SPAN_ACTION, e->action);
 }
 
 static void model_retry(struct timeline *t, const wend_event *ev)
 {
-    const wend_ev_usage *used = ev->u.model_retry.usage;
+    const wend_ev_model_retry *e = &ev->u.model_retry;
 
     turn_now(t, ev)->retries++;
-    if (used)
-        spend(t, ev, used, cost_of_usage(used));
+    span_retry(t, ev, span_find(t, SPAN_MODEL, STR_NONE), e->delay_ms);
+    if (e->usage)
+        spend(t, ev, e->usage, cost_of_usage(e->usage));
+}
+
+/* The call or the action that an approval is about. */
+static struct span *span_asked(struct timeline *t, const wend_event *ev,
+                               wend_str call, wend_str action, wend_str name)
+{
+    return action.len ? span_take(t, ev, SPAN_ACTION, action, name)
+                      : span_take(t, ev, SPAN_CALL, call, name);
+}
+
+static void approval_ask(struct timeline *t, const wend_event *ev)
+{
+    const wend_ev_approval_ask *e = &ev->u.approval_ask;
+    struct span *s = span_asked(t, ev, e->call, e->action, e->name);
+
+    if (!s->in.bytes)
+        keep_detail(t, ev, e->args_json, &s->in);
+    if (!s->note && s->kind == SPAN_ACTION)
+        s->note = timeline_note(t, e->action);
+    piece_add(t, s, PIECE_WAIT, timeline_when(t, ev));
+}
+
+static void approval_answer(struct timeline *t, const wend_event *ev)
+{
+    const wend_ev_approval_answer *e = &ev->u.approval_answer;
+    struct span *s = e->action.len ? span_find(t, SPAN_ACTION, e->action)
+                                   : span_find(t, SPAN_CALL, e->call);
+
+    if (s && s->last && s->last->kind == PIECE_WAIT)
+        piece_end(s, timeline_when(t, ev), WEND_OUTCOME_NONE);
 }
 
 static void call_start(struct timeline *t, const wend_event *ev)
@@ -247,48 +197,85 @@ static void call_start(struct timeline *t, const wend_event *ev)
 static void call_end(struct timeline *t, const wend_event *ev)
 {
     const wend_ev_call_end *e = &ev->u.call_end;
+    struct span *s = span_find(t, SPAN_CALL, e->call);
 
-    if (e->outcome == WEND_OUTCOME_SUPERSEDED)
-        return; /* one line for all attempts */
-    span_close(t, ev, SPAN_CALL, e->call, e->outcome, e->output);
+    if (e->outcome == WEND_OUTCOME_SUPERSEDED) {
+        span_supersede(t, ev, s); /* one line for all attempts */
+        return;
+    }
+    span_blame(t, s, e->error);
+    if (s)
+        s->cached = e->cached;
+    span_close(t, ev, s, e->outcome, e->output);
 }
 
 static void action_start(struct timeline *t, const wend_event *ev)
 {
     const wend_ev_action_start *e = &ev->u.action_start;
+    struct span *s =
+        span_open(t, ev, SPAN_ACTION, e->action, e->name, e->params_json);
 
-    span_open(t, ev, SPAN_ACTION, e->action, e->name, e->params_json);
+    s->note = timeline_note(t, e->action);
+}
+
+static void action_retry(struct timeline *t, const wend_event *ev)
+{
+    const wend_ev_action_retry *e = &ev->u.action_retry;
+
+    span_retry(t, ev, span_find(t, SPAN_ACTION, e->action), e->delay_ms);
 }
 
 static void action_end(struct timeline *t, const wend_event *ev)
 {
     const wend_ev_action_end *e = &ev->u.action_end;
+    struct span *s = span_take(t, ev, SPAN_ACTION, e->action, e->name);
 
-    if (e->outcome == WEND_OUTCOME_SUPERSEDED)
+    if (e->outcome == WEND_OUTCOME_SUPERSEDED) {
+        span_supersede(t, ev, s);
         return;
-    span_close(t, ev, SPAN_ACTION, e->action, e->outcome, e->output_json);
+    }
+    s->note = timeline_note(t, e->action);
+    s->why = keep_name(t, e->reason);
+    s->cached = e->cached;
+    span_blame(t, s, e->error);
+    span_close(t, ev, s, e->outcome, e->output_json);
 }
 
 static void child_start(struct timeline *t, const wend_event *ev)
 {
     const wend_ev_child_start *e = &ev->u.child_start;
+    struct span *s = span_open(t, ev, SPAN_CHILD, e->run, e->agent, e->run);
 
-    span_open(t, ev, SPAN_CHILD, e->run, e->agent, e->run);
+    if (e->action.ptr)
+        s->owner = span_find(t, SPAN_ACTION, e->action);
+    else if (e->call.ptr)
+        s->owner = span_find(t, SPAN_CALL, e->call);
 }
 
 static void child_end(struct timeline *t, const wend_event *ev)
 {
     const wend_ev_child_end *e = &ev->u.child_end;
 
-    span_close(t, ev, SPAN_CHILD, e->run, e->outcome, e->text);
+    span_close(t, ev, span_find(t, SPAN_CHILD, e->run), e->outcome, e->text);
     spend(t, ev,
           &(wend_ev_usage){.input = e->metrics.tokens_in,
                            .output = e->metrics.tokens_out},
           e->metrics.cost_nano);
 }
 
-static void remark(struct timeline *t, const wend_event *ev, bool error,
-                   wend_str message)
+static void plan_start(struct timeline *t, const wend_event *ev)
+{
+    t->plan = keep_name(t, ev->u.plan_start.name);
+    timeline_note_waves(t, ev->u.plan_start.actions_json);
+}
+
+static void plan_action(struct timeline *t, const wend_event *ev)
+{
+    timeline_note_action(t, ev->u.plan_action.action_json);
+}
+
+static void remark(struct timeline *t, const wend_event *ev,
+                   enum remark_kind kind, wend_str message)
 {
     enum { REMARKS_MAX = 100 }; /* kept; the rest are only counted */
     struct remark *r;
@@ -297,19 +284,38 @@ static void remark(struct timeline *t, const wend_event *ev, bool error,
         return;
     r = arena_alloc(&t->arena, sizeof *r);
     *r = (struct remark){
-        .error = error, .message = keep(t, message), .at_us = when(t, ev)};
+        .kind = kind, .message = keep_name(t, message), .at_us = timeline_when(t, ev)};
     *t->remarks_last = r;
     t->remarks_last = &r->next;
 }
 
 static void warning(struct timeline *t, const wend_event *ev)
 {
-    remark(t, ev, false, ev->u.warning.message);
+    remark(t, ev, REMARK_WARNING, ev->u.warning.message);
 }
 
 static void error(struct timeline *t, const wend_event *ev)
 {
-    remark(t, ev, true, ev->u.error.message);
+    remark(t, ev, REMARK_ERROR, ev->u.error.message);
+}
+
+static void message(struct timeline *t, const wend_event *ev)
+{
+    remark(t, ev, REMARK_SAID, ev->u.message.text);
+}
+
+static void control(struct timeline *t, const wend_event *ev)
+{
+    const wend_ev_control *e = &ev->u.control;
+    struct buf b = {.mem = t->arena.mem};
+
+    buf_str(&b, e->what);
+    if (e->by.len) {
+        buf_cstr(&b, " by ");
+        buf_str(&b, e->by);
+    }
+    remark(t, ev, REMARK_CONTROL, buf_view(&b));
+    buf_free(&b);
 }
 
 typedef void (*timeline_fn)(struct timeline *t, const wend_event *ev);
@@ -324,12 +330,19 @@ static const timeline_fn handlers[WEND_EVENT_TYPES] = {
     [WEND_MODEL_START] = model_start,
     [WEND_MODEL_RETRY] = model_retry,
     [WEND_MODEL_END] = model_end,
+    [WEND_APPROVAL_ASK] = approval_ask,
+    [WEND_APPROVAL_ANSWER] = approval_answer,
     [WEND_CALL_START] = call_start,
     [WEND_CALL_END] = call_end,
+    [WEND_PLAN_START] = plan_start,
+    [WEND_PLAN_ACTION] = plan_action,
     [WEND_ACTION_START] = action_start,
+    [WEND_ACTION_RETRY] = action_retry,
     [WEND_ACTION_END] = action_end,
     [WEND_CHILD_START] = child_start,
     [WEND_CHILD_END] = child_end,
+    [WEND_MESSAGE] = message,
+    [WEND_CONTROL] = control,
     [WEND_WARNING] = warning,
     [WEND_ERROR] = error,
 };
@@ -340,7 +353,37 @@ void timeline_event(void *timeline, const wend_event *ev)
 
     if (handlers[ev->type])
         handlers[ev->type](t, ev);
-    t->scale.ended_us = when(t, ev);
+    t->scale.ended_us = timeline_when(t, ev);
+}
+
+static void end_span(struct timeline *t, struct span *s)
+{
+    for (struct piece *p = s->pieces; p; p = p->next)
+        if (!p->ended_us)
+            p->ended_us = p->began_us > t->scale.ended_us ? p->began_us
+                                                          : t->scale.ended_us;
+    if (!s->bar.ended_us)
+        s->bar.ended_us = t->scale.ended_us;
+}
+
+/* Actions that the run never came to. */
+static void add_unseen(struct timeline *t)
+{
+    for (struct action_note *n = t->notes; n; n = n->next) {
+        struct span *s;
+
+        if (n->seen || !t->last)
+            continue;
+        s = arena_alloc(&t->arena, sizeof *s);
+        s->kind = SPAN_ACTION;
+        s->note = n;
+        s->bar = (struct bar){.id = n->id,
+                              .name = n->name,
+                              .began_us = t->scale.ended_us,
+                              .ended_us = t->scale.ended_us};
+        *t->last->spans_last = s;
+        t->last->spans_last = &s->next;
+    }
 }
 
 void timeline_end(struct timeline *t)
@@ -349,9 +392,10 @@ void timeline_end(struct timeline *t)
         if (!line->bar.ended_us)
             line->bar.ended_us = t->scale.ended_us;
         for (struct span *s = line->spans; s; s = s->next)
-            if (!s->bar.ended_us)
-                s->bar.ended_us = t->scale.ended_us;
+            end_span(t, s);
     }
+    if (t->outcome) /* else they may still start */
+        add_unseen(t);
 }
 
 void timeline_init(struct timeline *t, const struct mem *m, size_t detail_max)
@@ -360,4 +404,6 @@ void timeline_init(struct timeline *t, const struct mem *m, size_t detail_max)
     t->arena.mem = m;
     t->detail_max = detail_max;
     t->remarks_last = &t->remarks;
+    t->thoughts_last = &t->thoughts;
+    t->notes_last = &t->notes;
 }

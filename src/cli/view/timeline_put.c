@@ -40,7 +40,10 @@ static void put_span(struct buf *b, const struct timeline *t,
     buf_char(b, ' ');
     bar_put_time(b, (bar->ended_us - bar->began_us) / 1000, TIME_COLUMNS);
     if (bar->outcome != WEND_OUTCOME_OK)
-        buf_fmt(b, "  %s", bar_outcome(bar->outcome));
+        buf_fmt(b, "  %s", s->pieces || bar->outcome ? bar_outcome(bar->outcome)
+                                                     : "not started");
+    if (s->attempts > 1)
+        buf_fmt(b, ", %lld tries", (long long)s->attempts);
     buf_char(b, '\n');
 }
 
@@ -104,7 +107,7 @@ static void put_lineage(struct buf *b, const struct timeline *t)
 static void put_remarks(struct buf *b, const struct timeline *t, size_t width)
 {
     for (const struct remark *r = t->remarks; r; r = r->next) {
-        buf_fmt(b, "%s at ", r->error ? "error" : "warning");
+        buf_fmt(b, "%s at ", remark_kinds[r->kind]);
         put_time(b, r->at_us - t->scale.began_us);
         buf_cstr(b, ": ");
         term_line(b, r->message, width > 40 ? 2 * width : 80);
@@ -168,6 +171,10 @@ static void put_spans(struct buf *b, const struct timeline *t,
         json_add_nullable(b, "id", s->bar.id);
         json_add_nullable(b, "name", s->bar.name);
         put_range(b, t, &s->bar);
+        if (s->attempts > 1)
+            json_add_i64(b, "attempts", s->attempts);
+        if (s->why.len)
+            json_add_str(b, "why", s->why);
         json_close(b, '}');
     }
     json_close(b, ']');
@@ -206,7 +213,7 @@ static void put_notes(struct buf *b, const struct timeline *t)
         json_open(b, "remarks", '[');
     for (const struct remark *r = t->remarks; r; r = r->next) {
         json_open(b, NULL, '{');
-        json_add_str(b, "type", str_of(r->error ? "error" : "warning"));
+        json_add_str(b, "type", str_of(remark_kinds[r->kind]));
         json_add_time(b, "at", r->at_us - t->scale.began_us);
         json_add_nullable(b, "message", r->message);
         json_close(b, '}');

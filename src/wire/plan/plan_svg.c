@@ -18,26 +18,26 @@ enum {
     DETAIL_CHARS = 31,
 };
 
-/* Light, and dark where the reader wants it so. */
+/* Light, and dark where the reader wants it so. The critical path is bold; red
+ * would look like a failure. */
 static const char style[] =
-    "svg{--ink:#1c2330;--dim:#5d6675;--box:#fff;--line:#a9b2c0;--hot:#c8371f;"
-    "--tool:#5b6b82;--agent:#2f6fce;--llm:#b7791f;--relic:#2b8a57;"
-    "--workflow:#7a4fc0;--decision:#b03a68}"
-    "@media(prefers-color-scheme:dark){svg{--ink:#e6e9ef;--dim:#9aa4b5;"
-    "--box:#1d2430;--line:#56617a;--hot:#ff7a5c;--tool:#8fa0ba;"
-    "--agent:#6ea8ff;--llm:#e0ac4f;--relic:#5fc98d;--workflow:#b091f0;"
-    "--decision:#ee84ab}}"
+    "svg{--ink:#1d1f21;--mute:#4a4e55;--panel:#fff;--wire:#85837c;"
+    "--tool:#3f9786;--agent:#1d54ad;--llm:#3b66b5;--relic:#965a00;"
+    "--workflow:#553a80;--decision:#5f1263}"
+    "@media(prefers-color-scheme:dark){svg{--ink:#e7e6e2;--mute:#b2bac6;"
+    "--panel:#1b1e23;--wire:#757c87;--tool:#8fd9c8;--agent:#6ca1fd;"
+    "--llm:#74a3f0;--relic:#edc662;--workflow:#8f74c6;--decision:#c47fb2}}"
     "text{font:600 13px system-ui,sans-serif;fill:var(--ink)}"
-    ".d{font-weight:400;font-size:11px;fill:var(--dim)}"
-    ".w{font-weight:400;font-size:11px;fill:var(--dim);text-anchor:middle}"
-    "rect{fill:var(--box);stroke:var(--line)}"
-    "path{fill:none;stroke:var(--line);stroke-width:1.3}"
+    ".d{font-weight:400;font-size:11px;fill:var(--mute)}"
+    ".w{font-weight:400;font-size:11px;fill:var(--mute);text-anchor:middle}"
+    "rect{fill:var(--panel);stroke:var(--wire)}"
+    "path{fill:none;stroke:var(--wire);stroke-width:1.3}"
     ".b{stroke:var(--tool);stroke-width:4;stroke-linecap:round}"
     ".agent{stroke:var(--agent)}.llm{stroke:var(--llm)}"
     ".relic{stroke:var(--relic)}.workflow{stroke:var(--workflow)}"
     ".decision{stroke:var(--decision)}"
-    ".h{fill:var(--line);stroke:none}.h.c{fill:var(--hot);stroke:none}"
-    ".c{stroke:var(--hot);stroke-width:2.2}"
+    ".h{fill:var(--wire);stroke:none}.h.c{fill:var(--ink);stroke:none}"
+    ".c{stroke:var(--ink);stroke-width:2.2}"
     ".f{stroke-dasharray:5 3}.o{stroke-dasharray:2 3}"
     ".v{stroke-dasharray:7 3 1 3}";
 
@@ -126,7 +126,7 @@ static void put_edges(struct buf *b, const struct plan *p, const uint32_t *row,
 
 /* Rows are given out wave by wave; `taken` has a number for each wave. */
 static void put_picture(struct buf *b, const struct plan *p, uint32_t *row,
-                        uint32_t *taken)
+                        uint32_t *taken, bool styled)
 {
     const struct plan_graph *g = &p->graph;
     uint32_t rows = 0;
@@ -139,7 +139,10 @@ static void put_picture(struct buf *b, const struct plan *p, uint32_t *row,
     svg_open(b, 2L * EDGE + (long)(g->waves - 1) * COLUMN + BOX_WIDTH,
              2L * EDGE + HEAD + (long)(rows - 1) * ROW + BOX_HEIGHT);
     xml_put(b, p->name);
-    svg_style(b, style);
+    if (styled)
+        svg_style(b, style);
+    else
+        buf_cstr(b, "</title>\n");
     for (uint32_t w = 0; w < g->waves; w++) {
         svg_text(b, "w", EDGE + (double)w * COLUMN + BOX_WIDTH / 2.0, EDGE);
         buf_fmt(b, "wave %u</text>\n", w + 1);
@@ -151,46 +154,46 @@ static void put_picture(struct buf *b, const struct plan *p, uint32_t *row,
     buf_cstr(b, "</svg>\n");
 }
 
-void plan_put_svg(struct buf *b, const struct plan *p)
+static void put_svg(struct buf *b, const struct plan *p, bool styled)
 {
     struct arena a = {.mem = b->mem};
     uint32_t *row = arena_alloc(&a, (p->count + 1) * sizeof *row);
     uint32_t *taken = arena_alloc(&a, (p->graph.waves + 1) * sizeof *taken);
 
     if (row && taken && p->count)
-        put_picture(b, p, row, taken);
+        put_picture(b, p, row, taken, styled);
     b->failed = b->failed || a.failed;
     arena_free(&a);
+}
+
+void plan_put_svg(struct buf *b, const struct plan *p)
+{
+    put_svg(b, p, true);
+}
+
+/* ---- The page ------------------------------------------------------------ */
+
+/* A cell; its name stands beside it where the table is too wide. */
+static void put_cell(struct buf *b, const char *name)
+{
+    buf_fmt(b, "<td data-l=\"%s\">", name);
 }
 
 /* Two cells: how long it took, and how often it failed. */
 static void put_past(struct buf *b, const struct plan_learned *l)
 {
-    buf_cstr(b, "<td>");
+    put_cell(b, "learned");
     if (l->runs && l->ms >= 0)
         plan_put_time(b, l->ms);
-    buf_cstr(b, "<td>");
+    put_cell(b, "failed");
     if (l->runs)
         buf_fmt(b, "%lld of %lld", (long long)l->failures, (long long)l->runs);
 }
 
-static void put_row(struct buf *b, const struct plan *p, uint32_t i,
-                    const struct plan_learned *l)
+static void put_after(struct buf *b, const struct plan *p, uint32_t i)
 {
-    const struct plan_action *a = p->actions[i];
     const struct plan_graph *g = &p->graph;
 
-    buf_fmt(b, "<tr%s><td>%u<td>", g->critical[i] ? " class=\"k\"" : "",
-            g->wave[i]);
-    xml_put(b, a->name);
-    buf_fmt(b, "<td>%s<td>", action_type_names[a->type]);
-    xml_put(b, a->target.ptr ? a->target : STR(""));
-    buf_fmt(b, "<td>%s<td>", action_mode_names[a->mode]);
-    if (a->estimate_ms >= 0)
-        plan_put_time(b, a->estimate_ms);
-    if (l)
-        put_past(b, &l[i]);
-    buf_cstr(b, "<td>");
     for (uint32_t k = g->deps_at[i]; k < g->deps_at[i + 1]; k++) {
         buf_cstr(b, k > g->deps_at[i] ? ", " : "");
         xml_put(b, p->actions[g->deps[k]]->name);
@@ -199,23 +202,85 @@ static void put_row(struct buf *b, const struct plan *p, uint32_t i,
         buf_cstr(b, k > g->values_at[i] ? ", " : "; values of ");
         xml_put(b, p->actions[g->values[k]]->name);
     }
+}
+
+/* When it runs, and what happens if it fails. `written`: its JSON. */
+static void put_rules(struct buf *b, const struct plan *p, uint32_t i,
+                      const struct json *written)
+{
+    const struct plan_action *a = p->actions[i];
+    const struct plan_graph *g = &p->graph;
+    wend_str when = json_str(json_get(written, "when"));
+    const char *sep = "";
+
+    if (when.len) {
+        buf_cstr(b, "when <code>");
+        xml_put(b, when);
+        buf_cstr(b, "</code>");
+        sep = "; ";
+    }
+    if (a->retry.max) {
+        buf_fmt(b, "%sretry %lld times after ", sep, (long long)a->retry.max);
+        plan_put_time(b, a->retry.delay_ms);
+        sep = "; ";
+    }
+    if (a->skip_on_error) {
+        buf_fmt(b, "%sskipped on error", sep);
+        sep = "; ";
+    }
+    if (g->fallback[i] != PLAN_NONE) {
+        buf_fmt(b, "%sfallback ", sep);
+        xml_put(b, p->actions[g->fallback[i]]->name);
+    }
+    if (g->fallback_of[i] != PLAN_NONE) {
+        buf_fmt(b, "%sonly if it fails: ", sep);
+        xml_put(b, p->actions[g->fallback_of[i]]->name);
+    }
+}
+
+static void put_row(struct buf *b, const struct plan *p, uint32_t i,
+                    const struct plan_learned *l, const struct json *written)
+{
+    const struct plan_action *a = p->actions[i];
+    const struct plan_graph *g = &p->graph;
+
+    buf_fmt(b, "<tr%s><td data-l=\"wave\">%u",
+            g->critical[i] ? " class=\"k\"" : "", g->wave[i]);
+    put_cell(b, "action");
+    xml_put(b, a->name);
+    buf_fmt(b, "<td data-l=\"type\">%s", action_type_names[a->type]);
+    put_cell(b, "target");
+    xml_put(b, a->target.ptr ? a->target : STR(""));
+    buf_fmt(b, "<td data-l=\"mode\">%s", action_mode_names[a->mode]);
+    put_cell(b, "estimate");
+    if (a->estimate_ms >= 0)
+        plan_put_time(b, a->estimate_ms);
+    if (l)
+        put_past(b, &l[i]);
+    put_cell(b, "after");
+    put_after(b, p, i);
+    put_cell(b, "rules");
+    put_rules(b, p, i, written);
     buf_cstr(b, "</tr>\n");
 }
 
 static const char style_of_page[] =
-    ":root{color-scheme:light dark;--ink:#1c2330;--page:#f7f8fa;--rule:#d9dee6;"
-    "--hot:#c8371f}"
-    "@media(prefers-color-scheme:dark){:root{--ink:#e6e9ef;--page:#141922;"
-    "--rule:#323c4d;--hot:#ff7a5c}}"
-    "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;padding:0 1.5em;"
-    "max-width:1700px;color:var(--ink);background:var(--page)}"
-    "h1{font-size:1.5em;margin:0}"
-    "div{overflow:auto;margin:1em 0}"
-    "table{border-collapse:collapse}"
-    "td,th{padding:.35em 1.4em .35em 0;text-align:left;white-space:nowrap;"
-    "border-bottom:1px solid var(--rule)}"
-    "td:last-child{white-space:normal}"
-    ".k td:nth-child(2){font-weight:600;color:var(--hot)}";
+    "main{max-width:106rem}.pic{overflow:auto;margin:16px 0;max-height:80vh;"
+    "background:var(--sunk);border:1px solid var(--line);border-radius:4px}"
+    ".pic svg{display:block;margin:auto}"
+    "code{font-family:ui-monospace,monospace;font-size:.7813rem}"
+    "table{border-collapse:collapse;width:100%}"
+    "td,th{padding:5px 16px 5px 0;text-align:left;vertical-align:top;"
+    "border-bottom:1px solid var(--line)}th{color:var(--mute)}"
+    ".k td:nth-child(2){font-weight:600;text-decoration:underline 2px;"
+    "text-underline-offset:3px}"
+    "@media(max-width:900px){table,tbody{display:block}"
+    "tr{display:flex;flex-wrap:wrap;gap:2px 12px;padding:8px 0;"
+    "border-bottom:1px solid var(--line)}"
+    "tr:first-child{display:none}td{border:0;padding:0}td:empty{display:none}"
+    "td:before{content:attr(data-l)\" \";color:var(--mute)}"
+    "td:nth-child(2){order:-1;flex:1 0 100%;font-weight:600}"
+    "td:nth-child(2):before{content:none}}";
 
 static void put_times(struct buf *b, const char *before, int64_t sequential_ms,
                       int64_t critical_ms)
@@ -226,20 +291,19 @@ static void put_times(struct buf *b, const char *before, int64_t sequential_ms,
     plan_put_time(b, critical_ms);
 }
 
-void plan_put_html(struct buf *b, const struct plan *p,
-                   const struct plan_learned *l)
+static void put_head(struct buf *b, const struct plan *p,
+                     const struct plan_learned *l)
 {
     int64_t sequential_ms, critical_ms;
 
-    page_open(b);
+    buf_cstr(b, "<main><h1>");
     xml_put(b, p->name);
-    page_style(b, style_of_page);
-    buf_cstr(b, "\n<h1>");
-    xml_put(b, p->name);
-    buf_fmt(b, "</h1>\n<p>%u actions in %u waves. ", p->count, p->graph.waves);
+    buf_fmt(b, "</h1>\n<p>%u action%s in %u wave%s. ", p->count,
+            p->count == 1 ? "" : "s", p->graph.waves,
+            p->graph.waves == 1 ? "" : "s");
     put_times(b, "One after the other ", p->graph.sequential_ms,
               p->graph.critical_ms);
-    buf_fmt(b, " (%.1fx).\n", plan_speedup(p));
+    buf_fmt(b, " (%.1fx). The critical path is bold.\n", plan_speedup(p));
     if (l) {
         b->failed |=
             !plan_learned_totals(p, l, b->mem, &sequential_ms, &critical_ms);
@@ -247,13 +311,32 @@ void plan_put_html(struct buf *b, const struct plan *p,
                   sequential_ms, critical_ms);
         buf_cstr(b, ".\n");
     }
-    buf_cstr(b, "<div>");
-    plan_put_svg(b, p);
+}
+
+void plan_put_html(struct buf *b, const struct plan *p,
+                   const struct plan_learned *l)
+{
+    struct arena a = {.mem = b->mem};
+    const struct json *list =
+        json_get(json_parse_own(p->json, &a, NULL), "actions");
+    const struct json *written = list ? list->first : NULL;
+
+    page_open(b, (const char *const[]){style_of_page, style, NULL});
+    xml_put(b, p->name);
+    page_body(b);
+    put_head(b, p, l);
+    buf_cstr(b, "<div class=\"pic\" tabindex=\"0\" role=\"region\" "
+                "aria-label=\"graph\">");
+    put_svg(b, p, false);
     buf_fmt(b,
             "</div>\n<table>\n<tr><th>wave<th>action<th>type<th>target"
-            "<th>mode<th>estimate%s<th>after</tr>\n",
+            "<th>mode<th>estimate%s<th>after<th>rules</tr>\n",
             l ? "<th>learned<th>failed" : "");
-    for (uint32_t i = 0; i < p->count; i++)
-        put_row(b, p, i, l);
-    buf_cstr(b, "</table>\n</body></html>\n");
+    for (uint32_t i = 0; i < p->count; i++) {
+        put_row(b, p, i, l, written);
+        written = written ? written->next : NULL;
+    }
+    buf_cstr(b, "</table>\n</main></body></html>\n");
+    b->failed |= a.failed;
+    arena_free(&a);
 }
