@@ -167,9 +167,10 @@ static void put_hash(struct buf *b, const char *const *styles)
 
 void page_open(struct buf *b, const char *const *styles)
 {
-    buf_cstr(b, "<!doctype html>\n<html lang=\"en\"><head><meta "
-                "charset=\"utf-8\"><meta http-equiv=\"Content-Security-Policy\" "
-                "content=\"default-src 'none'; style-src 'sha256-");
+    buf_cstr(b,
+             "<!doctype html>\n<html lang=\"en\"><head><meta "
+             "charset=\"utf-8\"><meta http-equiv=\"Content-Security-Policy\" "
+             "content=\"default-src 'none'; style-src 'sha256-");
     put_hash(b, styles);
     buf_cstr(b,
              "'; base-uri 'none'; form-action 'none'\"><meta name=\"viewport\" "

@@ -112,7 +112,9 @@ has "view: its parent" "$out" "fork of $child at event"
 has "view: and that one's" "$out" "fork of $parent at event $((last - 1))"
 for format in svg html; do
     exits "view: $format" 0 "$WEND" view --format $format "$deep"
-    has "view: $format: lineage" "$out" "fork of $parent at event $((last - 1))"
+    sed 's/<[^>]*>//g' "$out" >"$work/shown"
+    has "view: $format: lineage" "$work/shown" \
+        "fork of $parent at event $((last - 1))"
 done
 exits "view: json" 0 "$WEND" view --format json "$deep"
 is "view: json: lineage" "$(json "$out" "$(at 'lineage[1].run')")" "$parent"

@@ -35,7 +35,7 @@ is "json: within the run" "$(json "$out" \
     "$(at 'turns[1].end') <= $(at duration)")" 1
 
 exits "svg" 0 "$WEND" view --format svg last
-is "svg: a bar for each" "$(grep -c 'rx="3" fill=' "$out")" 4
+is "svg: a bar for each" "$(grep -c '<rect class="k[mcf]"' "$out")" 4
 cp "$out" "$work/picture.svg"
 exits "html" 0 "$WEND" view --format html -o "$work/page.html" last
 is "html: private" "$(stat -c %a "$work/page.html")" 600
@@ -43,7 +43,7 @@ for page in "$work/picture.svg" "$work/page.html"; do
     lacks "no name of a run is markup in $(basename "$page")" "$page" "demo<b>"
     lacks "nothing runs in $(basename "$page")" "$page" "<script"
     is "nothing is fetched by $(basename "$page")" "$(grep -oE \
-        '(src|href|url)[=(]' "$page" | wc -l)" 0
+        '(src|href|url)[=("]+[^#"(=]' "$page" | wc -l)" 0
     lacks "no escape sequence in $(basename "$page")" "$page" $'\e'
 done
 has "html: the answer, as text" "$work/page.html" "&lt;script&gt;alert(1)"
@@ -105,7 +105,7 @@ page() { # NAME: the page of the last run is small enough
     ok "$1: $size bytes"
 }
 # What follows `all: wend`, run as a user would.
-commands() { grep -oE 'all: wend [^<]*' "$work/page.html" | sed 's/^all: wend //'; }
+commands() { sed -n 's/.*all: <code>wend \([^<]*\)<.*/\1/p' "$work/page.html"; }
 
 head -c 200000 /dev/zero | tr '\0' '<' >large
 run "$WEND" run -m "$(model large 'turns:

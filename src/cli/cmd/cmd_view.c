@@ -169,8 +169,8 @@ static int on_listed(void *ctx, const wend_run_info *info)
     struct arena *a = &x->cli->arena;
 
     if (x->page.runs_all++ < PAGE_RUNS_MAX) {
-        x->list[x->page.count++] = (struct listed){
-            arena_str(a, info->run), arena_str(a, info->status)};
+        x->list[x->page.count++] = (struct listed){arena_str(a, info->run),
+                                                   arena_str(a, info->status)};
     }
     return EXIT_DONE;
 }
@@ -182,11 +182,10 @@ static int by_id(const void *a, const void *b)
 
 static int put_index(struct index *x)
 {
-    enum { FRAME_BYTES = 64 << 10 }; /* style, head and end of the page */
     size_t count = x->page.count;
     int code = EXIT_DONE;
 
-    x->page.bytes = (PAGE_BYTES_MAX - FRAME_BYTES) / (count ? count : 1);
+    x->page.bytes = page_index_share(count);
     page_index_open(&x->page);
     for (size_t i = 0; i < count && !code; i++) {
         struct timeline t;

@@ -27,6 +27,8 @@ struct page_index {
     size_t bytes;    /* for each run */
 };
 
+/* What each of `count` runs may take. */
+size_t page_index_share(size_t count);
 void page_index_open(struct page_index *x);
 void page_index_add(struct page_index *x, const struct timeline *t,
                     wend_str status);
@@ -40,18 +42,19 @@ struct page {
     size_t ids_count;
     int rows_left;
     size_t text_max; /* bytes of a text */
+    int notes_max;   /* thoughts, remarks */
 };
 
 extern const char *const page_styles[];
 
 /* Shapes that marks and bars use. */
 void page_put_shapes(struct buf *b);
+void page_put_key(struct buf *b); /* what the bars mean */
 /* 840 ms, 4.1 s, 2 m 05 s, 2 h 14 m. */
 void page_put_time(struct buf *b, int64_t us);
 void page_put_count(struct buf *b, int64_t n); /* 812, 12.4k, 3.1M */
-/* `unknown` if no model call has a known cost. */
-void page_put_cost(struct buf *b, const struct timeline *t,
-                   const char *unknown);
+/* `unknown` for -1. */
+void page_put_cost(struct buf *b, int64_t nano, const char *unknown);
 /* UTC, to the minute or `whole`. */
 void page_put_clock(struct buf *b, int64_t time_us, bool whole);
 /* The mark and the word of a state; why may be absent. */
@@ -64,6 +67,12 @@ void page_put_rest(const struct page *p, const struct timeline *t,
                    const struct detail *d);
 /* The first line, for a heading. */
 void page_put_line(struct buf *b, wend_str text, size_t chars);
+
+/* The row of a span, the axis above it, and what the axis leaves out
+ * (page_bar.c). */
+void page_put_bar(struct buf *b, const struct axis *x, const struct span *s);
+void page_put_axis(struct buf *b, const struct axis *x);
+void page_put_cuts(struct buf *b, const struct axis *x);
 
 /* Everything about a run below its heading (page_run.c). `deep`: inside of
  * its parent. */

@@ -9,6 +9,13 @@
 #include "base/svg.h"
 #include "cli/view/page.h"
 
+size_t page_index_share(size_t count)
+{
+    enum { FRAME_BYTES = 64 << 10 }; /* style, head and end of the page */
+
+    return (PAGE_BYTES_MAX - FRAME_BYTES) / (count ? count : 1);
+}
+
 void page_index_open(struct page_index *x)
 {
     struct buf *b = x->out;
@@ -57,7 +64,7 @@ static void put_summary(struct page_index *x, const struct timeline *t,
     if (t->tokens_in + t->tokens_out)
         page_put_count(b, t->tokens_in + t->tokens_out);
     buf_cstr(b, "</span><span class=\"t mute\">");
-    page_put_cost(b, t, "-");
+    page_put_cost(b, t->cost_nano, "-");
     buf_cstr(b, "</span></summary>");
 }
 
@@ -66,16 +73,20 @@ static void put_story(struct page_index *x, const struct timeline *t,
                       size_t bytes)
 {
     static const struct {
-        int rows;
+        int rows, notes;
         size_t text;
-    } tries[] = {{200, 64 << 10}, {100, 8 << 10}, {40, 2000}, {20, 500},
-                 {8, 300},        {3, 150},       {0, 100}};
+    } tries[] = {{200, 100, 64 << 10}, {100, 20, 8 << 10}, {40, 10, 2000},
+                 {20, 5, 500},         {8, 3, 300},        {3, 1, 150},
+                 {0, 0, 100}};
     size_t from = x->out->len;
+    struct page p = {x->out, x->ids, x->count, 0, 0, 0};
 
     for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {
-        struct page p = {x->out, x->ids, x->count, tries[i].rows,
-                         tries[i].text};
-
+        if (tries[i].text > bytes && i + 1 < sizeof tries / sizeof *tries)
+            continue; /* one text alone may take all of it */
+        p.rows_left = tries[i].rows;
+        p.notes_max = tries[i].notes;
+        p.text_max = tries[i].text;
         x->out->len = from;
         page_put_facts(&p, t);
         page_put_story(&p, t, 0);
@@ -83,6 +94,7 @@ static void put_story(struct page_index *x, const struct timeline *t,
             return;
     }
     x->out->len = from;
+    page_put_facts(&p, t);
 }
 
 void page_index_add(struct page_index *x, const struct timeline *t,
@@ -108,5 +120,8 @@ void page_index_add(struct page_index *x, const struct timeline *t,
 
 void page_index_close(struct page_index *x)
 {
-    buf_cstr(x->out, "</div></main></body></html>\n");
+    buf_cstr(x->out, "</div>\n");
+    if (x->count)
+        page_put_key(x->out);
+    buf_cstr(x->out, "</main></body></html>\n");
 }

@@ -176,10 +176,26 @@ void page_put_shapes(struct buf *b)
                 "patternTransform=\"rotate(-45)\"><path d=\"M1 0V5\" "
                 "stroke=\"var(--edge)\" stroke-width=\"1\"/></pattern></defs>");
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        buf_fmt(b,
-                "<symbol id=\"m-%s\" viewBox=\"0 0 12 12\">%s</symbol>",
+        buf_fmt(b, "<symbol id=\"m-%s\" viewBox=\"0 0 12 12\">%s</symbol>",
                 marks[i].state, marks[i].shape);
     buf_cstr(b, "</svg>\n");
+}
+
+void page_put_key(struct buf *b)
+{
+    static const char *const kinds[][2] = {{"km", "model"},
+                                           {"kc", "tool"},
+                                           {"ka", "action, child"},
+                                           {"wait", "waits for approval"}};
+
+    buf_cstr(b, "<p class=\"key\">");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        buf_fmt(b,
+                "<span><svg class=\"b\" aria-hidden=\"true\"><rect "
+                "class=\"%s\" x=\"1\" y=\"1\" width=\"16\" "
+                "height=\"10\"/></svg> %s</span>",
+                kinds[i][0], kinds[i][1]);
+    buf_cstr(b, "<span>pale: before the first token</span></p>\n");
 }
 
 const char *page_state(wend_outcome o)
@@ -242,14 +258,14 @@ void page_put_count(struct buf *b, int64_t n)
                 (long long)n / 100000 % 10);
 }
 
-void page_put_cost(struct buf *b, const struct timeline *t, const char *unknown)
+void page_put_cost(struct buf *b, int64_t nano, const char *unknown)
 {
-    if (!t->cost_known || (t->cost_unknown && !t->cost_nano))
+    if (nano < 0) {
         buf_cstr(b, unknown);
-    else {
-        buf_cstr(b, t->cost_unknown ? "&gt; $" : "$");
-        json_put_nano(b, t->cost_nano);
+        return;
     }
+    buf_char(b, '$');
+    json_put_nano(b, nano);
 }
 
 void page_put_clock(struct buf *b, int64_t time_us, bool whole)

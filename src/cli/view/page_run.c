@@ -6,19 +6,15 @@
  */
 #include "cli/view/page.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/svg.h"
 #include "base/utf8.h"
 
-#define BAR_PERCENT_MIN 0.1 /* what has no width is not drawn */
-
 enum {
-    BAR_TOP = 4, /* of a row of 20 */
-    BAR_HEIGHT = 12,
-    CUTS_DRAWN_MAX = 12, /* in each row; more are only in the axis */
-    DEPTH_MAX = 8,       /* of children; no run goes deeper */
+    DEPTH_MAX = 8, /* of children; no run goes deeper */
     LINEAGE_MAX = 50,
     HINT_CHARS = 80,
     LONG_BYTES = 2000, /* a prompt that scrolls, so that the answer is seen */
@@ -30,126 +26,6 @@ struct chart {
     struct axis axis;
     int deep;
 };
-
-/* ---- Bars ---------------------------------------------------------------- */
-
-static void put_rect(struct buf *b, const char *class, const char *state,
-                     double from, double to)
-{
-    buf_fmt(b,
-            "<rect class=\"%s%s%s\" x=\"%.2f%%\" width=\"%.2f%%\" y=\"%d\" "
-            "height=\"%d\"/>",
-            class, *state ? " " : "", state, from,
-            to - from > BAR_PERCENT_MIN ? to - from : BAR_PERCENT_MIN, BAR_TOP,
-            BAR_HEIGHT);
-}
-
-/* A shape at the end of a bar: states differ without colour, too. */
-static void put_end(struct buf *b, wend_outcome o, double from, double to)
-{
-    static const char *const shapes[WEND_OUTCOME_SKIPPED + 1] = {
-        [WEND_OUTCOME_NONE] = "<path class=\"open\" d=\"M2 4 8 10 2 16\"/>",
-        [WEND_OUTCOME_FAILED] = "<path class=\"notch\" d=\"M1 5-5 10 1 15z\"/>",
-        [WEND_OUTCOME_TIMEOUT] =
-            "<path class=\"notch\" d=\"M1 5-5 10 1 15z\"/>",
-        [WEND_OUTCOME_CANCELED] =
-            "<path class=\"notch\" d=\"M1 3-8 17H1z\"/>",
-    };
-
-    if (o == WEND_OUTCOME_DENIED)
-        buf_fmt(b,
-                "<line class=\"mid\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"10\" "
-                "y2=\"10\"/>",
-                from, to);
-    if (shapes[o] && (o == WEND_OUTCOME_NONE || to - from > 3))
-        buf_fmt(b, "<svg x=\"%.2f%%\" overflow=\"visible\">%s</svg>", to,
-                shapes[o]);
-}
-
-/* What took no time of its own: a box of fixed width. */
-static void put_box_at(struct buf *b, const char *state, double at)
-{
-    int x = at > 50 ? -16 : 1;
-
-    buf_fmt(b,
-            "<svg x=\"%.2f%%\" overflow=\"visible\"><rect class=\"%s\" "
-            "x=\"%d\" y=\"%d\" width=\"14\" height=\"%d\"/>",
-            at, state, x, BAR_TOP, BAR_HEIGHT);
-    if (!strcmp(state, "denied"))
-        buf_fmt(b,
-                "<line class=\"mid\" x1=\"%d\" x2=\"%d\" y1=\"10\" "
-                "y2=\"10\"/>",
-                x + 3, x + 11);
-    buf_cstr(b, "</svg>");
-}
-
-static void put_work(struct buf *b, const struct chart *c, const struct span *s,
-                     const struct piece *p)
-{
-    static const char *const kinds[] = {[SPAN_MODEL] = "km",
-                                        [SPAN_CALL] = "kc",
-                                        [SPAN_ACTION] = "ka",
-                                        [SPAN_CHILD] = "kr"};
-    double from = axis_begin(&c->axis, p->began_us);
-    double to = axis_end(&c->axis, p->ended_us), first = from;
-    const char *state = p->outcome && p->outcome != WEND_OUTCOME_OK
-                            ? wend_outcome_name(p->outcome)
-                            : "";
-
-    if (to < from)
-        to = from;
-    if (p->outcome == WEND_OUTCOME_DENIED && to - from < 2) {
-        put_box_at(b, state, from);
-        return;
-    }
-    if (s->first_us > p->began_us && s->first_us < p->ended_us && !*state) {
-        first = axis_begin(&c->axis, s->first_us);
-        put_rect(b, kinds[s->kind], "p", from, first);
-    }
-    put_rect(b, kinds[s->kind], state, first, to);
-    put_end(b, p->outcome, from, to);
-    if (s->attempts > 1 && s->kind != SPAN_CALL && to - from > 3)
-        buf_fmt(b, "<text x=\"%.2f%%\" dx=\"4\" y=\"14\">%lld</text>", from,
-                (long long)p->attempt);
-}
-
-static void put_piece(struct buf *b, const struct chart *c,
-                      const struct span *s, const struct piece *p)
-{
-    double from = axis_begin(&c->axis, p->began_us);
-    double to = axis_end(&c->axis, p->ended_us);
-
-    switch (p->kind) {
-    case PIECE_WORK: put_work(b, c, s, p); break;
-    case PIECE_WAIT: put_rect(b, "wait", "", from, to); break;
-    case PIECE_DELAY:
-        buf_fmt(b, "<line x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"10\" y2=\"10\"/>",
-                from, to);
-        break;
-    }
-}
-
-static void put_cuts(struct buf *b, const struct axis *x, int y, int height)
-{
-    for (size_t i = 0; i < x->count; i++)
-        buf_fmt(b,
-                "<rect class=\"cut\" x=\"%.2f%%\" width=\"%.2f%%\" "
-                "y=\"%d\" height=\"%d\"/>",
-                axis_cut_at(x, i), x->cut_width, y, height);
-}
-
-static void put_bar(struct buf *b, const struct chart *c, const struct span *s)
-{
-    buf_cstr(b, "<svg class=\"b\" aria-hidden=\"true\">");
-    if (c->axis.count <= CUTS_DRAWN_MAX)
-        put_cuts(b, &c->axis, 0, 20);
-    for (const struct piece *p = s->pieces; p; p = p->next)
-        put_piece(b, c, s, p);
-    if (!s->pieces)
-        put_box_at(b, s->bar.outcome ? "skipped" : "not-started",
-                   axis_end(&c->axis, s->bar.ended_us));
-    buf_cstr(b, "</svg>");
-}
 
 /* ---- Rows ---------------------------------------------------------------- */
 
@@ -190,9 +66,14 @@ static void put_attempts(struct buf *b, const struct chart *c,
 {
     buf_cstr(b, "<p class=\"mute\">");
     buf_fmt(b, "%s, ", span_kinds[s->kind]);
-    buf_cstr(b, s->pieces ? "begins at " : "never started");
-    if (s->pieces)
+    if (!s->pieces)
+        buf_cstr(b, "never started");
+    else if (s->bar.began_us - c->t->scale.began_us < 100)
+        buf_cstr(b, "begins at once");
+    else {
+        buf_cstr(b, "begins at ");
         page_put_time(b, s->bar.began_us - c->t->scale.began_us);
+    }
     if (s->cached)
         buf_cstr(b, " \u00b7 from cache");
     for (const struct piece *p = s->pieces; p; p = p->next) {
@@ -203,8 +84,8 @@ static void put_attempts(struct buf *b, const struct chart *c,
             buf_fmt(b, "attempt %lld %s, ", (long long)p->attempt,
                     bar_outcome(p->outcome));
         else
-            buf_cstr(b, p->kind == PIECE_WAIT ? "waits for approval "
-                                              : "delay ");
+            buf_cstr(b,
+                     p->kind == PIECE_WAIT ? "waits for approval " : "delay ");
         page_put_time(b, p->ended_us - p->began_us);
     }
     buf_cstr(b, "</p>\n");
@@ -251,7 +132,8 @@ static void put_more(struct chart *c, const struct span *s)
     put_attempts(b, c, s);
     if (s->message.len && !str_eq(s->message, s->out.text)) {
         buf_cstr(b, "<h3>Error</h3><pre>");
-        xml_put(b, s->message);
+        xml_put(b, (wend_str){s->message.ptr,
+                              utf8_cut(s->message, c->p->text_max)});
         buf_cstr(b, "</pre>\n");
     }
     if (s->kind != SPAN_CHILD)
@@ -265,8 +147,8 @@ static void put_more(struct chart *c, const struct span *s)
         page_put_story(c->p, s->child, c->deep + 1);
         buf_cstr(b, "</article>\n");
     } else {
-        put_detail(c, s->kind == SPAN_MODEL && s->message.len ? "Error"
-                                                              : "Output",
+        put_detail(c,
+                   s->kind == SPAN_MODEL && s->message.len ? "Error" : "Output",
                    &s->out);
         if (s->kind == SPAN_CHILD) {
             buf_cstr(b, "<p class=\"mute\">run ");
@@ -287,12 +169,13 @@ static void put_row(struct chart *c, const struct span *s)
     buf_cstr(b, "<details class=\"row\"><summary><span class=\"n\"><bdi>");
     xml_put_cut(b, s->bar.name, HINT_CHARS);
     buf_cstr(b, "</bdi><bdi>");
-    page_put_line(b, s->kind == SPAN_CHILD ? STR("child run")
-                     : s->note && s->note->when.len ? s->note->when
-                                                    : s->in.text,
+    page_put_line(b,
+                  s->kind == SPAN_CHILD          ? STR("child run")
+                  : s->note && s->note->when.len ? s->note->when
+                                                 : s->in.text,
                   HINT_CHARS);
     buf_cstr(b, "</bdi></span>");
-    put_bar(b, c, s);
+    page_put_bar(b, &c->axis, s);
     buf_cstr(b, "<span class=\"t\">");
     if (s->pieces)
         page_put_time(b, s->bar.ended_us - s->bar.began_us);
@@ -333,79 +216,6 @@ static void put_turn(struct chart *c, const struct turn_line *line)
     buf_cstr(b, "</span></div>\n");
 }
 
-/* ---- The axis ------------------------------------------------------------ */
-
-static void put_axis(struct buf *b, const struct axis *x)
-{
-    static const char *const ends[] = {"", " class=\"c\"", " class=\"c\"",
-                                       " class=\"c\"", " class=\"e\""};
-
-    buf_fmt(b,
-            "<div class=\"top\"><svg class=\"axis%s\" aria-hidden=\"true\">",
-            x->count ? " two" : "");
-    put_cuts(b, x, 32, 6);
-    for (int i = 0; i <= 4; i++) {
-        int64_t us = axis_time(x, 25.0 * i);
-
-        if (us < 0)
-            continue;
-        buf_fmt(b, "<text x=\"%d%%\" y=\"13\"%s>", 25 * i, ends[i]);
-        if (i)
-            page_put_time(b, us);
-        else
-            buf_char(b, '0');
-        buf_cstr(b, "</text>");
-    }
-    for (size_t i = 0; i < x->count && x->count <= 3; i++) {
-        double at = axis_cut_at(x, i);
-
-        buf_fmt(b, "<text x=\"%.2f%%\" y=\"28\" class=\"g%s\">",
-                at > 50 ? at + x->cut_width : at, at > 50 ? " e" : "");
-        page_put_time(b, x->cuts[i].us);
-        buf_fmt(b, "%s</text>", x->cuts[i].epoch ? ", resumed" : " idle");
-    }
-    buf_cstr(b, "</svg></div>\n");
-}
-
-/* What the bars mean, once a page. */
-static void put_key(struct buf *b)
-{
-    static const char *const kinds[][2] = {
-        {"km", "model"}, {"kc", "tool"}, {"ka", "action, child"},
-        {"wait", "waits for approval"}};
-
-    buf_cstr(b, "<p class=\"key\">");
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        buf_fmt(b,
-                "<span><svg class=\"b\" aria-hidden=\"true\"><rect "
-                "class=\"%s\" x=\"1\" y=\"1\" width=\"16\" "
-                "height=\"10\"/></svg> %s</span>",
-                kinds[i][0], kinds[i][1]);
-    buf_cstr(b, "<span>pale: before the first token</span></p>\n");
-}
-
-static void put_cut_list(struct buf *b, const struct axis *x)
-{
-    for (size_t i = 0; i < x->count && i < CUTS_DRAWN_MAX; i++) {
-        const struct axis_cut *cut = &x->cuts[i];
-
-        buf_cstr(b, "<p class=\"mute\">The axis is cut at ");
-        page_put_time(b, cut->from_us - x->began_us);
-        buf_cstr(b, ": ");
-        page_put_time(b, cut->us);
-        if (cut->epoch)
-            buf_fmt(b,
-                    " in which no process owned the run; resumed (epoch "
-                    "%lld)</p>\n",
-                    (long long)cut->epoch);
-        else
-            buf_cstr(b, " without work</p>\n");
-    }
-    if (x->count > CUTS_DRAWN_MAX)
-        buf_fmt(b, "<p class=\"mute\">and %zu more cuts</p>\n",
-                x->count - CUTS_DRAWN_MAX);
-}
-
 /* ---- The run ------------------------------------------------------------- */
 
 void page_put_facts(const struct page *p, const struct timeline *t)
@@ -425,9 +235,9 @@ void page_put_facts(const struct page *p, const struct timeline *t)
         buf_fmt(b, " \u00b7 %lld turn%s", (long long)turns,
                 turns == 1 ? "" : "s");
     put_tokens(b, t->tokens_in, t->tokens_out);
-    if (t->cost_known || t->cost_unknown) {
+    if (t->cost_nano) { /* 0: no model was asked, or it is free */
         buf_cstr(b, " \u00b7 ");
-        page_put_cost(b, t, "cost unknown");
+        page_put_cost(b, t->cost_nano, "cost unknown");
     }
     buf_cstr(b, " \u00b7 model <bdi>");
     xml_put_cut(b, t->model, 80);
@@ -454,8 +264,7 @@ void page_put_facts(const struct page *p, const struct timeline *t)
 }
 
 static void put_box(const struct page *p, const struct timeline *t,
-                    const char *name, const char *class,
-                    const struct detail *d)
+                    const char *name, const char *class, const struct detail *d)
 {
     struct buf *b = p->out;
 
@@ -476,13 +285,15 @@ static void put_box(const struct page *p, const struct timeline *t,
 static void put_thoughts(const struct page *p, const struct timeline *t)
 {
     struct buf *b = p->out;
+    int left = p->notes_max;
 
-    if (!t->thoughts)
+    if (!t->thoughts || !left)
         return;
-    buf_cstr(b, "<details class=\"box think\"><summary><h2>Thinking</h2><span>");
+    buf_cstr(b,
+             "<details class=\"box think\"><summary><h2>Thinking</h2><span>");
     page_put_line(b, t->thoughts->text.text, 160);
     buf_cstr(b, "</span></summary>");
-    for (const struct thought *h = t->thoughts; h; h = h->next) {
+    for (const struct thought *h = t->thoughts; h && left-- > 0; h = h->next) {
         if (h->turn >= 0)
             buf_fmt(b, "<h3>turn %lld</h3>", (long long)h->turn);
         buf_cstr(b, "<div class=\"text\" dir=\"auto\">");
@@ -494,17 +305,21 @@ static void put_thoughts(const struct page *p, const struct timeline *t)
     buf_cstr(b, "</details>\n");
 }
 
-static void put_remarks(struct buf *b, const struct timeline *t)
+static void put_remarks(const struct page *p, const struct timeline *t)
 {
+    struct buf *b = p->out;
+    int left = p->notes_max;
+
     if (t->remarks)
         buf_cstr(b, "<ul class=\"notes\">");
-    for (const struct remark *r = t->remarks; r; r = r->next) {
+    for (const struct remark *r = t->remarks; r && left-- > 0; r = r->next) {
         buf_fmt(b, "<li><span class=\"%s\">", remark_kinds[r->kind]);
         page_put_state(b, remark_kinds[r->kind], STR_NONE);
         buf_cstr(b, "</span> at ");
         page_put_time(b, r->at_us - t->scale.began_us);
         buf_cstr(b, ": <bdi>");
-        xml_put(b, r->message);
+        xml_put(b,
+                (wend_str){r->message.ptr, utf8_cut(r->message, p->text_max)});
         buf_cstr(b, "</bdi></li>\n");
     }
     if (t->remarks)
@@ -516,7 +331,7 @@ static void put_chart(struct chart *c)
     struct buf *b = c->p->out;
 
     buf_fmt(b, "<h2>Time</h2>\n<div class=\"chart\">");
-    put_axis(b, &c->axis);
+    page_put_axis(b, &c->axis);
     for (const struct turn_line *line = c->t->turns; line; line = line->next) {
         if (c->p->rows_left <= 0)
             break;
@@ -527,7 +342,7 @@ static void put_chart(struct chart *c)
                 put_row(c, s);
     }
     buf_cstr(b, "</div>\n");
-    put_cut_list(b, &c->axis);
+    page_put_cuts(b, &c->axis);
 }
 
 static void put_left_out(const struct page *p, const struct timeline *t)
@@ -553,11 +368,9 @@ void page_put_story(struct page *p, const struct timeline *t, int deep)
     put_thoughts(p, t);
     axis_init(&c.axis, t, &scratch);
     put_chart(&c);
-    if (!deep) {
-        put_key(p->out);
+    if (!deep)
         put_left_out(p, t);
-    }
-    put_remarks(p->out, t);
+    put_remarks(p, t);
     arena_free(&scratch);
 }
 
@@ -584,7 +397,7 @@ void page_put_run(struct buf *b, const struct timeline *t)
     struct arena a = {.mem = b->mem};
     size_t count = find_ids(t, NULL, 0);
     wend_str *ids = arena_alloc(&a, count * sizeof *ids);
-    struct page p = {b, ids, count, PAGE_ROWS_MAX, SIZE_MAX};
+    struct page p = {b, ids, count, PAGE_ROWS_MAX, SIZE_MAX, INT_MAX};
 
     find_ids(t, ids, 0);
     qsort(ids, count, sizeof *ids, by_id);
@@ -605,6 +418,7 @@ void page_put_run(struct buf *b, const struct timeline *t)
     }
     page_put_facts(&p, t);
     page_put_story(&p, t, 0);
+    page_put_key(b);
     buf_cstr(b, "</main></body></html>\n");
     arena_free(&a);
 }

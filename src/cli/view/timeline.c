@@ -283,8 +283,9 @@ static void remark(struct timeline *t, const wend_event *ev,
     if (t->remarks_count++ >= REMARKS_MAX)
         return;
     r = arena_alloc(&t->arena, sizeof *r);
-    *r = (struct remark){
-        .kind = kind, .message = keep_name(t, message), .at_us = timeline_when(t, ev)};
+    *r = (struct remark){.kind = kind,
+                         .message = keep_name(t, message),
+                         .at_us = timeline_when(t, ev)};
     *t->remarks_last = r;
     t->remarks_last = &r->next;
 }

@@ -57,7 +57,8 @@ static void add_gap(struct axis *x, size_t holes, const struct gap *g)
             x->cuts[i].epoch = g->epoch;
             return;
         }
-    x->cuts[x->count++] = (struct axis_cut){g->at_us, g->at_us, g->us, g->epoch};
+    x->cuts[x->count++] =
+        (struct axis_cut){g->at_us, g->at_us, g->us, g->epoch};
 }
 
 static void find_cuts(struct axis *x, const struct stretch *work, size_t count,

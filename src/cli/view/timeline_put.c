@@ -40,8 +40,9 @@ static void put_span(struct buf *b, const struct timeline *t,
     buf_char(b, ' ');
     bar_put_time(b, (bar->ended_us - bar->began_us) / 1000, TIME_COLUMNS);
     if (bar->outcome != WEND_OUTCOME_OK)
-        buf_fmt(b, "  %s", s->pieces || bar->outcome ? bar_outcome(bar->outcome)
-                                                     : "not started");
+        buf_fmt(b, "  %s",
+                s->pieces || bar->outcome ? bar_outcome(bar->outcome)
+                                          : "not started");
     if (s->attempts > 1)
         buf_fmt(b, ", %lld tries", (long long)s->attempts);
     buf_char(b, '\n');

@@ -25,7 +25,7 @@ wend_str keep_name(struct timeline *t, wend_str s)
 }
 
 void keep_detail(struct timeline *t, const wend_event *ev, wend_str s,
-                        struct detail *out)
+                 struct detail *out)
 {
     *out = (struct detail){.bytes = s.len, .seq = ev->seq};
     if (!s.ptr)
@@ -55,8 +55,7 @@ int64_t timeline_when(const struct timeline *t, const wend_event *ev)
     return ev->time_us - t->idle_us;
 }
 
-struct turn_line *turn_new(struct timeline *t, int64_t counter,
-                                  int64_t time_us)
+struct turn_line *turn_new(struct timeline *t, int64_t counter, int64_t time_us)
 {
     struct turn_line *line = arena_alloc(&t->arena, sizeof *line);
 
@@ -90,8 +89,7 @@ static struct span *span_in(struct turn_line *line, enum span_kind kind,
 }
 
 /* Models and calls end in their turn, the rest may end later. */
-struct span *span_find(struct timeline *t, enum span_kind kind,
-                              wend_str id)
+struct span *span_find(struct timeline *t, enum span_kind kind, wend_str id)
 {
     struct span *found = span_in(t->last, kind, id);
 
@@ -111,7 +109,7 @@ void piece_end(struct span *s, int64_t time_us, wend_outcome outcome)
 }
 
 void piece_add(struct timeline *t, struct span *s, enum piece_kind kind,
-                      int64_t time_us)
+               int64_t time_us)
 {
     struct piece *p = arena_alloc(&t->arena, sizeof *p);
 
@@ -125,7 +123,7 @@ void piece_add(struct timeline *t, struct span *s, enum piece_kind kind,
 
 /* The open span, or a new one. */
 struct span *span_take(struct timeline *t, const wend_event *ev,
-                              enum span_kind kind, wend_str id, wend_str name)
+                       enum span_kind kind, wend_str id, wend_str name)
 {
     struct turn_line *line = turn_now(t, ev);
     struct span *s = id.ptr ? span_find(t, kind, id) : NULL;
@@ -143,8 +141,8 @@ struct span *span_take(struct timeline *t, const wend_event *ev,
 }
 
 struct span *span_open(struct timeline *t, const wend_event *ev,
-                              enum span_kind kind, wend_str id, wend_str name,
-                              wend_str in)
+                       enum span_kind kind, wend_str id, wend_str name,
+                       wend_str in)
 {
     struct span *s = span_take(t, ev, kind, id, name);
 
@@ -156,7 +154,7 @@ struct span *span_open(struct timeline *t, const wend_event *ev,
 
 /* The attempt failed; the next one begins after the delay. */
 void span_retry(struct timeline *t, const wend_event *ev, struct span *s,
-                       int64_t delay_ms)
+                int64_t delay_ms)
 {
     if (!s)
         return;
@@ -169,8 +167,7 @@ void span_retry(struct timeline *t, const wend_event *ev, struct span *s,
 
 /* Also one that ends without a start: an action that is skipped. */
 struct span *span_close(struct timeline *t, const wend_event *ev,
-                               struct span *s, wend_outcome outcome,
-                               wend_str out)
+                        struct span *s, wend_outcome outcome, wend_str out)
 {
     int64_t now = timeline_when(t, ev);
 
@@ -186,15 +183,13 @@ struct span *span_close(struct timeline *t, const wend_event *ev,
 }
 
 /* The attempt counts as work that is superseded by the next one. */
-void span_supersede(struct timeline *t, const wend_event *ev,
-                           struct span *s)
+void span_supersede(struct timeline *t, const wend_event *ev, struct span *s)
 {
     if (s)
         piece_end(s, timeline_when(t, ev), WEND_OUTCOME_SUPERSEDED);
 }
 
-void span_blame(struct timeline *t, struct span *s,
-                       const wend_ev_error *e)
+void span_blame(struct timeline *t, struct span *s, const wend_ev_error *e)
 {
     if (!s || !e)
         return;
