@@ -35,8 +35,8 @@ enum {
 typedef struct wend_fork_options {
     size_t size;
     /* The last kept event that the fork shares. 0: the one before the newest
-     * call_end or action_end of the first result; without results, the newest
-     * event, or the last one before run_end. */
+     * call_end or action_end of the first result; without results, what
+     * wend_store_fork_at says, and what ended behind it is not repeated. */
     int64_t at;
     wend_str say; /* the next user message; absent: none */
     const wend_fork_result *results;
@@ -51,13 +51,22 @@ typedef struct wend_fork_options {
  * events of the fork record the differences: run_fork, call_end or action_end
  * for each result, message. The fork is then interrupted: wend_run_resume
  * resumes it like any other run. `fork` gets its id. The history is read only
- * if there are results or something is taken from an agent. WEND_E_NOTFOUND: no
+ * if there are results, something is taken from an agent, or the run did not
+ * end ok and `at` is 0. WEND_E_NOTFOUND: no
  * such run. WEND_E_INVAL: no such event, or it is run_end, or the call or
  * action of a result is not open there (one that waits for a model or a child
  * does not count as open). [any thread] */
 WEND_API wend_status wend_store_fork(wend_store *store, const char *id,
                                      const wend_fork_options *options,
                                      char fork[37], wend_error *err);
+
+/* Where a fork continues if `at` is 0. Of a run that failed, was canceled or
+ * reached a limit: before the answer that failed, the cancel or the limit, so
+ * that the fork tries again; of a plan, before the first action that is to run
+ * again. Of any other run: its newest event, or the last one before run_end.
+ * WEND_E_NOTFOUND: no such run. [any thread] */
+WEND_API wend_status wend_store_fork_at(wend_store *store, const char *id,
+                                        int64_t *at, wend_error *err);
 
 /* Forks a run in the runtime's store and resumes the fork, see wend_run_resume.
  * fork->take refers to `agent`. If it fails no fork remains, unless the store

@@ -26,7 +26,8 @@ model default '{"turns":[{"purpose":"plan","calls":[{"name":"plan","args":
 
 # What a reader fills in.
 filled() { # LINE
-    sed -e "s,^wend,'$WEND',; s,script:FILE,script:$work/sum.script,
+    sed -e "s,^wend,'$WEND',; s,| wend,| '$WEND',; s,cat FILE,cat $FILE,
+        s,script:FILE,script:$work/sum.script,
         s,plan run FILE,plan run $FILE,; s,openai:NAME,openai:text:3:8,
         s,127.0.0.1:8000,127.0.0.1:$port,; s,127.0.0.1:3001,127.0.0.1:$port,
         s,replay last,replay --speed 0 last," <<<"$1"
@@ -35,12 +36,19 @@ filled() { # LINE
 lines=0
 while IFS= read -r line; do
     lines=$((lines + 1))
+    case $line in
+    *retry*)
+        once=$(model once '{"turns":[{"error":{"code":"invalid"}}]}')
+        "$WEND" run -q -m "$once" hi 2>/dev/null
+        model once '{"turns":[{"text":"Now.","repeat":"forever"}]}' >/dev/null
+        ;;
+    esac
     run bash -c "$(filled "$line")"
     is "$line" $status 0 || sed 's/^/# /' "$err"
     case $line in
     *--mcp*) has "no such server is a warning" "$err" "web" ;;
     esac
-done < <(sed -n 's/^    \(wend .*\)/\1/p' "$top/README.md" | sed 's/  *#.*//')
+done < <(sed -n 's/^    \(\(cat\|wend\) .*\)/\1/p' "$top/README.md" | sed 's/  *#.*//')
 [ $lines -ge 13 ]
 ok "README.md has $lines command lines"
 finish

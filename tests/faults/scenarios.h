@@ -92,6 +92,10 @@ static const struct scenario scenarios[] = {
      .prepare = "$WEND run -q -m '" SCRIPT(DONE "," DONE) "' hi",
      .args = {"fork", "last", "and now?"},
      .run = true},
+    {.name = "retry",
+     .prepare = "$WEND run -q --max-turns 1 -m '" CALCULATES "' hi || true",
+     .args = {"retry", "--max-turns", "9", "last"},
+     .run = true},
     {.name = "an agent with another one",
      .prepare = RAN
      "cat >kid.yaml <<'END'\nwend: agent/1\nname: kid\nmodel: '" SCRIPT(

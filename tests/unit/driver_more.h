@@ -224,6 +224,7 @@ static void op_wrong(struct worker *w)
     invalid(w, "list", wend_store_list(s, NULL, NULL, NULL));
     invalid(w, "fork", wend_store_fork(s, "no id", NULL, fork, NULL));
     invalid(w, "fork of NULL", wend_store_fork(s, NULL, NULL, fork, NULL));
+    invalid(w, "fork_at", wend_store_fork_at(s, some, NULL, NULL));
     invalid(w, "verify", wend_store_verify(s, some, NULL, NULL, NULL));
     invalid(w, "check", wend_store_check(NULL, NULL));
     invalid(w, "export", wend_store_export(s, some, 0, NULL, NULL, NULL));

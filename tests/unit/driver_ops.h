@@ -342,6 +342,7 @@ static void op_fork(struct worker *w)
     wend_run **slot = free_slot(w);
     wend_error err = junk;
     char id[40], fork[37] = "";
+    int64_t at;
 
     if (chance_of(&w->chance, 500)) {
         started(
@@ -350,6 +351,10 @@ static void op_fork(struct worker *w)
             &err, slot);
         return;
     }
+    if (chance_of(&w->chance, 300))
+        check(w, "fork_at",
+              wend_store_fork_at(some_store(w), some_id(w, id), &at, &err),
+              &err, NULL);
     if (check(w, "store_fork",
               wend_store_fork(some_store(w), some_id(w, id), &f, fork, &err),
               &err, NULL))

@@ -23,6 +23,7 @@
     X(stats)        \
     X(diff)         \
     X(resume)       \
+    X(retry)        \
     X(cancel)       \
     X(say)          \
     X(pause)        \

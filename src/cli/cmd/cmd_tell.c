@@ -53,6 +53,12 @@ static int tell(struct cli *cli, const char *id, wend_request r)
     return EXIT_DONE;
 }
 
+static void say_retry(const char *id)
+{
+    complain(0, "run %s is canceled; 'wend retry %s' resumes from there", id,
+             id);
+}
+
 static int close_run(struct cli *cli)
 {
     struct found found;
@@ -67,6 +73,8 @@ static int close_run(struct cli *cli)
                         cli->err.message);
     if (s == WEND_E_INVAL)
         return complain(EXIT_FAILED, "too late: %s", cli->err.message);
+    if (s == WEND_OK)
+        say_retry(found.id);
     return report(cli, s);
 }
 
@@ -83,7 +91,12 @@ static int run_simply(struct cli *cli)
     if (cli->set.force)
         return close_run(cli);
     code = find_arg(cli, open_store, &found);
-    return code ? code : tell(cli, found.id, r);
+    if (!code)
+        code = tell(cli, found.id, r);
+    if (!code && r.kind == WEND_REQUEST_CANCEL &&
+        run_state(cli, found.id, NULL) == RUN_OVER)
+        say_retry(found.id);
+    return code;
 }
 
 static int run_say(struct cli *cli)

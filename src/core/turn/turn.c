@@ -429,8 +429,10 @@ static wend_str result_text(const struct call_state *s, const struct keep *k)
 }
 
 /* Results join the conversation in call order, whatever order they came in. */
-static void on_turn_end(struct turn *t, const struct keep *k)
+static void on_turn_end(struct turn *t, const wend_ev_turn_end *e,
+                        const struct keep *k)
 {
+    t->unanswered |= e->outcome != WEND_OUTCOME_OK && !t->calls_count;
     for (uint32_t i = 0; i < t->calls_count; i++) {
         const struct call *c = turn_call(t, i);
         const struct call_state *s = turn_call_state(t, i);
@@ -509,7 +511,7 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     case WEND_APPROVAL_ANSWER: on_approval_answer(t, ev, k); break;
     case WEND_CALL_START: on_call_start(t, &ev->u.call_start, k); break;
     case WEND_CALL_END: on_call_end(t, &ev->u.call_end, k); break;
-    case WEND_TURN_END: on_turn_end(t, k); break;
+    case WEND_TURN_END: on_turn_end(t, &ev->u.turn_end, k); break;
     case WEND_MESSAGE: on_message(t, ev, k); break;
     case WEND_CONTROL: on_control(t, &ev->u.control, k); break;
     case WEND_WARNING: turn_on_warning(t, ev, k); break;

@@ -90,6 +90,9 @@ void turn_fork(struct turn *t, const wend_event *ev, const struct keep *k)
     t->stop = (struct stop){0};
     t->paused = t->paused_above = false;
     t->forked = true;
+    t->plan_failures = 0; /* a fork may try again what its parent gave up */
+    if (str_is(t->plan_stop, "no_progress"))
+        t->plan_stop = STR_NONE;
     if (!take_over(t, e->config_json, e->model, e->limits, k))
         return;
     lose_calls(t);

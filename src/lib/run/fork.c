@@ -6,7 +6,7 @@
  * like any other. Only the last shared event of the past is read, unless the
  * state there is needed.
  */
-#include "lib/run/run.h"
+#include "lib/run/fork.h"
 
 #include <assert.h>
 #include <string.h>
@@ -15,23 +15,6 @@
 #include "base/id.h"
 #include "base/utf8.h"
 #include "lib/log/log.h"
-
-struct fork {
-    wend_store *store;
-    const char *id; /* the run that was named */
-    wend_fork_options o;
-    struct arena arena;
-    struct log_reader log;  /* the newest reading */
-    struct log_reader last; /* that of the last shared event ... */
-    const wend_event *at;   /* ... which is this */
-    struct log_birth birth; /* what lists say there, if it was needed */
-    struct turn turn;       /* the state there, if it was needed */
-    wend_event *events;     /* its own */
-    size_t events_count;
-    int64_t now_us;
-    char fork[RUN_ID_LEN + 1];
-    wend_error *err;
-};
 
 /* ---- What it shares ------------------------------------------------------ */
 
@@ -46,7 +29,7 @@ static bool is_result(const wend_event *ev, wend_str id)
 }
 
 /* Reads events from `from` on, until fn has enough. */
-static wend_status read_past(struct fork *f, int64_t from, log_event_fn fn)
+wend_status fork_read(struct fork *f, int64_t from, log_event_fn fn)
 {
     log_read_free(&f->log);
     f->log = (struct log_reader){.store = f->store,
@@ -103,7 +86,7 @@ static wend_status fold_event(void *ctx, const wend_event *ev)
 /* Just before that call or action ended. */
 static wend_status find_result(struct fork *f)
 {
-    wend_status s = read_past(f, 1, look_for_result);
+    wend_status s = fork_read(f, 1, look_for_result);
 
     return s == WEND_OK && !f->o.at
                ? fail(f->err, WEND_E_INVAL,
@@ -119,14 +102,14 @@ static wend_status find_at(struct fork *f, const wend_run_info *info)
     if (!f->o.at && f->o.results_count)
         s = find_result(f);
     else if (!f->o.at)
-        f->o.at = info->seq - (info->ended_us != 0);
+        s = retry_look(f, info);
     if (s != WEND_OK)
         return s;
     if (f->o.at < 1 || f->o.at > info->seq)
         return fail(f->err, WEND_E_INVAL,
                     "run %s has no event %lld: they are 1 to %lld", f->id,
                     (long long)f->o.at, (long long)info->seq);
-    s = read_past(f, f->o.at, take_first);
+    s = fork_read(f, f->o.at, take_first);
     f->last = f->log;
     f->log = (struct log_reader){0};
     f->at = &f->last.around;
@@ -144,12 +127,14 @@ static wend_status find_at(struct fork *f, const wend_run_info *info)
     return WEND_OK;
 }
 
-static wend_status find_state(struct fork *f)
+wend_status fork_state(struct fork *f)
 {
     wend_status s;
 
+    if (f->turn.config)
+        return WEND_OK; /* it is known already */
     turn_init(&f->turn);
-    s = read_past(f, 1, fold_event);
+    s = fork_read(f, 1, fold_event);
     if (s == WEND_OK && (f->turn.seq != f->o.at || !f->turn.config))
         s = fail(f->err, WEND_E_CORRUPT,
                  "the log of run %s is damaged before event %lld", f->id,
@@ -200,7 +185,7 @@ wend_str config_mix(wend_str log_json, wend_str agent_json, uint32_t take,
 
 /* ---- What it says -------------------------------------------------------- */
 
-static wend_event *add(struct fork *f, wend_event_type type)
+wend_event *fork_add(struct fork *f, wend_event_type type)
 {
     wend_event *ev = &f->events[f->events_count++];
 
@@ -224,7 +209,7 @@ static wend_str clean(struct fork *f, wend_str text)
 
 static void say_fork(struct fork *f)
 {
-    wend_ev_run_fork *e = &add(f, WEND_RUN_FORK)->u.run_fork;
+    wend_ev_run_fork *e = &fork_add(f, WEND_RUN_FORK)->u.run_fork;
 
     e->parent = f->at->run;
     e->at = f->o.at;
@@ -247,7 +232,7 @@ static void say_call(struct fork *f, uint32_t i, wend_str output)
     assert(!(f->turn.flags[i] & CALL_ENDED));
     f->turn.flags[i] |= CALL_ENDED;
     if (!(f->turn.flags[i] & CALL_STARTED))
-        add(f, WEND_CALL_START)->u.call_start = (wend_ev_call_start){
+        fork_add(f, WEND_CALL_START)->u.call_start = (wend_ev_call_start){
             .call = c->id,
             .name = c->name,
             .args_json = c->args,
@@ -256,7 +241,7 @@ static void say_call(struct fork *f, uint32_t i, wend_str output)
             .attempt = 1,
             .policy.rule = STR("given"),
         };
-    add(f, WEND_CALL_END)->u.call_end = (wend_ev_call_end){
+    fork_add(f, WEND_CALL_END)->u.call_end = (wend_ev_call_end){
         .call = c->id,
         .name = c->name,
         .outcome = WEND_OUTCOME_OK,
@@ -268,14 +253,14 @@ static void say_call(struct fork *f, uint32_t i, wend_str output)
 /* A call with a child cannot be given a result, nor an action that asks a
  * model: their brackets would stay open. Nor is one open between the end of a
  * superseded attempt and the next start. */
-static bool is_open_call(const struct turn *t, int i)
+bool fork_open_call(const struct turn *t, int i)
 {
     return i >= 0 && !(t->flags[i] & CALL_ENDED) &&
            !(t->flags[i] & CALL_SUPERSEDED) &&
            !turn_call_state(t, (uint32_t)i)->child.ptr;
 }
 
-static bool is_open_action(const struct plan_state *p, uint32_t i)
+bool fork_open_action(const struct plan_state *p, uint32_t i)
 {
     const struct action_state *s =
         i != PLAN_NONE ? plan_action_state(p, i) : NULL;
@@ -287,7 +272,7 @@ static bool is_open_action(const struct plan_state *p, uint32_t i)
 static void say_action(struct fork *f, uint32_t i, wend_str output)
 {
     const struct plan_action *a = f->turn.plan.plan->actions[i];
-    wend_event *ev = add(f, WEND_ACTION_END);
+    wend_event *ev = fork_add(f, WEND_ACTION_END);
     struct buf json = {.mem = &f->store->mem};
 
     json_put_any(&json, clean(f, output));
@@ -313,9 +298,9 @@ static wend_status say_result(struct fork *f, const wend_fork_result *r)
         return fail(f->err, WEND_E_LIMIT,
                     "the result of '%.80s' is NULL or over %d bytes", r->call,
                     OUTPUT_BYTES_MAX);
-    if (is_open_call(&f->turn, call))
+    if (fork_open_call(&f->turn, call))
         say_call(f, (uint32_t)call, r->output);
-    else if (is_open_action(p, action))
+    else if (fork_open_action(p, action))
         say_action(f, action, r->output);
     else
         return fail(f->err, WEND_E_INVAL,
@@ -328,17 +313,18 @@ static wend_status say_result(struct fork *f, const wend_fork_result *r)
 
 static wend_status say_all(struct fork *f)
 {
-    size_t most = 2 + 2 * f->o.results_count;
+    size_t most = 2 + 2 * f->o.results_count + f->done_count;
     wend_status s = WEND_OK;
 
     f->events = arena_alloc(&f->arena, most * sizeof *f->events);
     if (!f->events)
         return fail_nomem(f->err);
     say_fork(f);
+    retry_say(f);
     for (size_t i = 0; s == WEND_OK && i < f->o.results_count; i++)
         s = say_result(f, &f->o.results[i]);
     if (s == WEND_OK && f->o.say.ptr)
-        add(f, WEND_MESSAGE)->u.message =
+        fork_add(f, WEND_MESSAGE)->u.message =
             (wend_ev_message){.role = STR("user"), .text = clean(f, f->o.say)};
     assert(f->events_count <= most);
     return s == WEND_OK && f->arena.failed ? fail_nomem(f->err) : s;
@@ -364,7 +350,7 @@ static wend_status find_prompt(struct fork *f, wend_run_info *info)
 
     if (f->o.say.ptr || !is_birth(f->at))
         return WEND_OK;
-    s = read_past(f, 1, note_birth);
+    s = fork_read(f, 1, note_birth);
     info->prompt = f->birth.b.prompt;
     return s;
 }
@@ -415,7 +401,7 @@ static wend_status check_say(struct fork *f)
     if (f->o.say.len > BLOB_BYTES_MAX)
         return fail(f->err, WEND_E_LIMIT, "fork: the text is over %d bytes",
                     BLOB_BYTES_MAX);
-    s = read_past(f, 1, take_first);
+    s = fork_read(f, 1, take_first);
     if (s == WEND_OK && f->log.around.type == WEND_RUN_START &&
         f->log.around.u.run_start.plan_json.ptr)
         s = fail(f->err, WEND_E_INVAL,
@@ -447,7 +433,7 @@ static wend_status make(struct fork *f, const struct env *env)
         s = find_prompt(f, info);
     if (s == WEND_OK &&
         (f->o.results_count || f->o.take & ~(uint32_t)WEND_FORK_LIMITS))
-        s = find_state(f);
+        s = fork_state(f);
     if (s != WEND_OK)
         return s;
     env->chance(env->ctx, chance, sizeof chance);
@@ -496,7 +482,31 @@ static wend_status fork_make(wend_store *store, const struct env *env,
     if (s == WEND_OK)
         memcpy(fork, f.fork, sizeof f.fork);
     *at = f.o.at;
+    retry_free(&f);
     log_read_free(&f.last);
+    log_read_free(&f.log);
+    arena_free(&f.arena);
+    return s;
+}
+
+wend_status wend_store_fork_at(wend_store *store, const char *id, int64_t *at,
+                               wend_error *err)
+{
+    struct fork f = {.store = store, .id = id, .err = err};
+    wend_run_info *info = NULL;
+    wend_status s = store_enter(store, err);
+
+    if (s == WEND_OK && (!id || !at || !run_id_valid(str_of(id))))
+        s = fail(err, WEND_E_INVAL, "fork: id or at is NULL or wrong");
+    if (s != WEND_OK)
+        return s;
+    f.arena.mem = &store->mem;
+    s = store_info(store, id, &f.arena, &info, err);
+    if (s == WEND_OK)
+        s = retry_look(&f, info);
+    if (s == WEND_OK)
+        *at = f.o.at;
+    retry_free(&f);
     log_read_free(&f.log);
     arena_free(&f.arena);
     return s;

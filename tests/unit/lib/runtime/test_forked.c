@@ -148,6 +148,7 @@ static bool check_store(const char *f)
     wend_runs *list;
     wend_told told;
     char fork_id[37];
+    int64_t fork_at;
 
 #define ROW(name, holds)   \
     if (!strcmp(f, #name)) \
@@ -161,6 +162,8 @@ static bool check_store(const char *f)
         SAYS_FORK(wend_store_tell_wait(s, h.id, &tell, 9, &told, &err)))
     ROW(wend_store_fork,
         SAYS_FORK(wend_store_fork(s, h.id, NULL, fork_id, &err)))
+    ROW(wend_store_fork_at,
+        SAYS_FORK(wend_store_fork_at(s, h.id, &fork_at, &err)))
     ROW(wend_store_verify,
         SAYS_FORK(wend_store_verify(s, h.id, NULL, &verdict, &err)))
     ROW(wend_store_check, SAYS_FORK(wend_store_check(s, &err)))

@@ -244,6 +244,7 @@ static void test_runs(void)
 
 static void test_stores(void)
 {
+    int64_t at;
     ROW(verify("no id", NULL), WEND_E_INVAL);
     ROW(verify(NULL, NULL), WEND_E_INVAL);
     ROW(verify(NO_RUN, NULL), WEND_E_NOTFOUND);
@@ -256,6 +257,9 @@ static void test_stores(void)
         WEND_E_INVAL);
     ROW(wend_store_import_from(r.store, NULL, NULL, NULL, NULL, &err),
         WEND_E_INVAL);
+    ROW(wend_store_fork_at(r.store, "no id", &at, &err), WEND_E_INVAL);
+    ROW(wend_store_fork_at(r.store, over, NULL, &err), WEND_E_INVAL);
+    ROW(wend_store_fork_at(r.store, NO_RUN, &at, &err), WEND_E_NOTFOUND);
     ROW(wend_store_close(r.store, "no id", "me", &err), WEND_E_INVAL);
     ROW(wend_store_close(r.store, NULL, "me", &err), WEND_E_INVAL);
     ROW(wend_store_close(r.store, NO_RUN, "me", &err), WEND_E_NOTFOUND);

@@ -1,0 +1,54 @@
+/*
+ * fork.h - a fork while it is made. Only for fork.c and retry.c.
+ */
+#ifndef LIB_FORK_H
+#define LIB_FORK_H
+
+#include "lib/run/run.h"
+
+/* An event of the run that the fork repeats as its own. */
+struct fork_done {
+    struct fork_done *next;
+    const wend_event *ev;
+};
+
+struct retry;
+
+struct fork {
+    wend_store *store;
+    const char *id; /* the run that was named */
+    wend_fork_options o;
+    struct arena arena;
+    struct log_reader log;  /* the newest reading */
+    struct log_reader last; /* that of the last shared event ... */
+    const wend_event *at;   /* ... which is this */
+    struct log_birth birth; /* what lists say there, if it was needed */
+    struct turn turn;       /* the state there, if it was needed */
+    wend_event *events;     /* its own */
+    size_t events_count;
+    /* What ended behind `at`: retry.c. */
+    struct retry *retry; /* while it looks */
+    struct fork_done *done, **done_end, *copies;
+    size_t done_count;
+    int64_t now_us;
+    char fork[RUN_ID_LEN + 1];
+    wend_error *err;
+};
+
+/* Reads kept events from `from` on, until fn has enough; f is its ctx. */
+wend_status fork_read(struct fork *f, int64_t from, log_event_fn fn);
+/* f->turn, the state at f->o.at. */
+wend_status fork_state(struct fork *f);
+/* One more event of its own. */
+wend_event *fork_add(struct fork *f, wend_event_type type);
+/* Whether it can be given a result. */
+bool fork_open_call(const struct turn *t, int i);
+bool fork_open_action(const struct plan_state *p, uint32_t i);
+
+/* retry.c: sets f->o.at to where a fork continues if its maker does not say,
+ * and collects what the run has done behind it ... */
+wend_status retry_look(struct fork *f, const wend_run_info *info);
+void retry_say(struct fork *f); /* ... which are events of the fork, too */
+void retry_free(struct fork *f);
+
+#endif

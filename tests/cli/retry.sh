@@ -1,0 +1,177 @@
+#!/usr/bin/env bash
+# retry.sh - a run that failed, was canceled or reached a limit goes on where it
+# went wrong, and nothing that is done is done again.
+. "$(dirname "$0")/lib.sh"
+
+# What each step did is a line in a file beside it.
+mkdir tools
+step() { # NAME CLASS SHELL-COMMANDS
+    printf '#!/bin/sh\ncd "%s"\n%s\n' "$work/cwd" "$3" >"tools/$1.sh"
+    chmod +x "tools/$1.sh"
+    printf 'wend: tool/1\nname: %s\ndescription: d\ncommand: [./%s.sh]\nclass: %s\n' \
+        "$1" "$1" "$2" >"tools/$1.yaml"
+}
+done_by() { sort did 2>/dev/null | tr '\n' ' '; }
+runs() { "$WEND" runs --json --limit 0 | wc -l; }
+newest_has() { "$WEND" log --json last | grep -c "\"type\":\"$1\""; }
+with="--sandbox off --approve all"
+
+# ---- The model failed -----------------------------------------------------------
+
+fails='script:{"turns":[{"text":"Let me see.","calls":[{"name":"calculator",
+"args":{"expression":"6*7"}}]},{"text":"Well","error":{"code":"invalid",
+"message":"no","after":1}}]}'
+ends='script:{"turns":[{"text":"It is ${tool_result}."}]}'
+exits "no run" 2 "$WEND" retry
+has "no run: said" "$err" "no run to retry"
+exits "failed" 1 "$WEND" run -m "$fails" hi
+failed=$(newest)
+exits "failed: retry" 0 "$WEND" retry -m "$ends" "$failed"
+is "failed: the answer" "$(cat "$out")" "It is 42."
+has "failed: whose fork" "$err" "is a fork of $failed"
+is "failed: the call is not repeated" "$(newest_has call_start)" 1
+lacks "failed: what broke off is gone" <("$WEND" log --json last) '"text":"Well"'
+exits "failed: the log is sound" 0 "$WEND" verify last
+exits "fork without --at" 0 "$WEND" fork -q -m "$ends" "$failed"
+is "fork without --at: the same" "$(cat "$out") $(newest_has call_start)" \
+    "It is 42. 1"
+exits "fork with a message" 0 "$WEND" fork -q -m "$ends" "$failed" and now
+is "fork with a message" "$(cat "$out") $(newest_has message)" "It is 42. 1"
+exits "fork behind the failure: not ok with nothing" 0 "$WEND" fork -q \
+    -m "$ends" --at $(($("$WEND" log --json "$failed" --type run_end |
+        sed 's/.*"seq":\([0-9]*\).*/\1/') - 1)) "$failed"
+is "fork behind the failure: asked again" "$(cat "$out")" "It is 42."
+
+exits "ok: nothing to retry" 2 "$WEND" retry last
+has "ok: what to do instead" "$err" "wend fork"
+exits "all were tried again" 2 "$WEND" retry
+exits "failed again" 1 "$WEND" run -m "$fails" 'the newest'
+exits "without RUN" 0 "$WEND" retry -m "$ends"
+has "without RUN: what it takes" "$err" "retrying run "
+has "without RUN: its prompt" "$err" "the newest"
+is "without RUN" "$(cat "$out")" "It is 42."
+exits "-o" 1 "$WEND" run -m "$fails" x
+exits "-o: retry" 0 "$WEND" retry -o answer -m "$ends" last
+is "-o" "$(cat answer)" "It is 42."
+exits "--no-run" 1 "$WEND" run -m "$fails" x
+exits "--no-run: retry" 0 "$WEND" retry --no-run last
+is "--no-run: waits for its resume" \
+    "$("$WEND" runs --json --limit 1 | grep -c interrupted)" 1
+exits "interrupted" 2 "$WEND" retry last
+has "interrupted: resume it" "$err" "wend resume"
+exits "a schema" 0 "$WEND" cancel --force last
+has "--force says how to go on" "$err" "'wend retry $(newest)' resumes from there"
+
+# ---- Canceled -------------------------------------------------------------------
+
+hold
+begin "$WEND" run --stream -m "$held" hi
+soon grep -q '^one' "$out"
+kill -INT $pid
+wait $pid
+has "canceled: how to go on" "$err" "'wend retry $id' resumes from there"
+hurry
+exits "canceled: retry" 0 "$WEND" retry "$id"
+is "canceled: the whole answer" "$(cat "$out")" \
+    "one two three four five six seven eight nine"
+hold
+begin "$WEND" run -m "$held" hi
+exits "wend cancel" 0 "$WEND" cancel "$id"
+has "wend cancel: how to go on" "$err" "wend retry $id"
+wait $pid
+
+# A call that ends in spite of the cancel is done; one that does not is not.
+step slow read 'echo slow >>did; trap "" TERM; : >began
+    while [ ! -e go ]; do sleep 0.05; done; echo 42'
+calls='script:{"turns":[{"calls":[{"name":"slow","args":{}}]},
+    {"text":"It is ${tool_result}."}]}'
+begin "$WEND" run $with --tools tools/slow.yaml -m "$calls" hi
+soon test -e began
+kill -INT $pid
+: >go
+wait $pid
+exits "in a call: retry" 0 "$WEND" retry --sandbox off "$id"
+has "in a call: the answer" "$out" "It is 42"
+exits "in a call: sound" 0 "$WEND" verify last
+
+# ---- Limits ---------------------------------------------------------------------
+
+limited() { # NAME OPTION LOW HIGH
+    local usage='"usage":{"input":10,"output":5}' before
+    local m='script:{"turns":[{"text":"a",'$usage',"calls":[{"name":
+        "calculator","args":{"expression":"6*7"}}]},
+        {"text":"It is ${tool_result}."}]}'
+    exits "limit of $1" 3 "$WEND" run "$2" "$3" -m "$m" hi
+    has "limit of $1: how to go on" "$err" "wend retry $(newest) $2"
+    before=$(runs)
+    exits "limit of $1: not raised" 2 "$WEND" retry last
+    has "limit of $1: not raised" "$err" "$2"
+    is "limit of $1: no new run" "$(runs)" "$before"
+    exits "limit of $1: raised" 0 "$WEND" retry last "$2" "$4"
+    is "limit of $1: the call is not repeated" "$(newest_has call_start)" 1
+    has "limit of $1: the answer" "$out" "42."
+}
+limited turns --max-turns 1 5
+limited tokens --budget-tokens 20 100000
+exits "limit of time" 3 "$WEND" run --timeout 300ms -m "$held" hi
+hurry
+exits "limit of time: starts anew" 0 "$WEND" retry --timeout 60s last
+is "limit of time" "$(cat "$out")" "one two three four five six seven eight nine"
+
+# ---- Plans ----------------------------------------------------------------------
+
+rm -f did began go
+step one unsafe 'echo one >>did; echo 1'
+step two unsafe 'echo two >>did; [ -e fixed ] || exit 1; echo 2'
+step three unsafe 'echo three >>did; echo 3'
+step four unsafe 'echo four >>did; echo 4'
+step five unsafe 'while [ ! -e tried ]; do sleep 0.05; done; echo five >>did; echo 5'
+action() { # NAME [MEMBERS]
+    echo "  - {name: $1, type: tool, target: $1, mode: async, output_key: $1${2:-}}"
+}
+{
+    printf 'wend: plan/1\nname: p\non_failure: continue_independent\nactions:\n'
+    action one
+    action two ', depends_on: [one]'
+    action three ', depends_on: [one]'
+    action four ', depends_on: [two, three]'
+    echo 'outputs: {all: "$one $two $three $four"}'
+} >plan.yaml
+grep -q continue_independent "$test_dir/../../docs/man/wend-plan.5" ||
+    sed -i '/on_failure/d' plan.yaml
+files="--tools tools/one.yaml --tools tools/two.yaml --tools tools/three.yaml
+    --tools tools/four.yaml"
+exits "a plan" 1 "$WEND" plan run -q $with $files plan.yaml
+is "a plan: nothing is printed" "$(cat "$out")" ""
+before=$(done_by)
+failed=$(newest)
+exits "a plan: still broken" 1 "$WEND" retry --sandbox off "$failed"
+is "a plan: only what failed" "$(done_by)" "$(echo "$before two" | tr ' ' '\n' |
+    grep . | sort | tr '\n' ' ')"
+: >fixed
+before=$(done_by)
+exits "a plan: retry" 0 "$WEND" retry --sandbox off last
+is "a plan: its outputs" "$(cat "$out")" "1 2 3 4"
+is "a plan: nothing that was done" "$(done_by)" "$(echo "$before four two" |
+    tr ' ' '\n' | grep . | sort | tr '\n' ' ')"
+exits "a plan: sound" 0 "$WEND" verify last
+exits "a plan: replay" 0 "$WEND" replay --speed 0 last
+is "a plan: replay" "$(cat "$out")" "1 2 3 4"
+
+# Canceled between its actions, and in one of them.
+rm -f did
+sed -i 's/.*\[ -e fixed \].*/echo two >>did; : >began; while [ ! -e go ]; do sleep 0.05; done; echo 2/' tools/two.sh
+begin "$WEND" plan run $with $files plan.yaml
+soon test -e began
+soon grep -q three did
+kill -INT $pid
+wait $pid
+is "a canceled plan: exit status" $? 130
+has "a canceled plan: how to go on" "$err" "'wend retry $id' resumes from there"
+: >go
+exits "a canceled plan: retry" 0 "$WEND" retry --sandbox off "$id"
+is "a canceled plan: its outputs" "$(cat "$out")" "1 2 3 4"
+is "a canceled plan: once each, and what was canceled again" "$(done_by)" \
+    "four one three two two "
+exits "a canceled plan: sound" 0 "$WEND" verify last
+finish
