@@ -30,7 +30,7 @@ turns:
     when: "It is 43."
     text: "Done: 43."
 EOF
-exits "a goal" 0 "$WEND" run -m script:s.yaml --plan "get 43"
+exits "a goal" 0 "$WEND" run --stream -m script:s.yaml --plan "get 43"
 is "the answer" "$(cat "$out")" "Let me plan.
 Done: 43."
 has "its actions" "$err" "ok       c"
@@ -55,7 +55,7 @@ is "eager off: nothing starts before the message has ended" \
     "$(types | grep -o 'model_part .* model_end call_start' |
         sed 's/model_end call_start/./')" \
     "model_part plan_start plan_action plan_action plan_action ."
-exits "the log has it" 0 "$WEND" replay --speed 0 last
+exits "the log has it" 0 "$WEND" replay --stream --speed 0 last
 is "a replay" "$(cat "$out")" "Let me plan.
 Done: 43."
 
@@ -143,7 +143,7 @@ turns:
   - when: 'Go on.'
     text: '<response>It is 43.</response>'
 END
-exits "tags" 0 "$WEND" run -m script:t.yaml --plan x
+exits "tags" 0 "$WEND" run --stream -m script:t.yaml --plan x
 is "tags: the responses" "$(cat "$out")" "Working.
 Nearly.
 It is 43."

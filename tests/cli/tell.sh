@@ -15,7 +15,8 @@ tell() { # NAME COMMAND...; keeps what the run said apart
 }
 
 start -m "$held"
-tell "cancel" cancel last
+exits "cancel" 0 "$WEND" cancel last
+has "cancel: how to go on" "$err" "'wend retry $id' resumes from there"
 wait $pid
 is "canceled: exit status" $? 130
 in_log last '"what":"cancel","by":"command"'
