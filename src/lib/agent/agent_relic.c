@@ -313,11 +313,15 @@ wend_status wend_agent_add_kv(wend_agent *agent, const char *name,
 {
     struct buf text = {0};
     wend_status s = agent_enter(agent, "relic", err);
+    wend_runtime *rt;
+    bool inside;
 
     if (s != WEND_OK)
         return s;
     if (!name || ttl_ms < 0)
         return fail(err, WEND_E_INVAL, "relic: name or ttl is wrong");
+    rt = agent->rt;
+    inside = rt_begin(rt) == WEND_OK; /* it stays until the text is freed */
     text.mem = &agent->mem;
     buf_cstr(&text, "{\"wend\":\"relic/1\",\"kind\":\"kv\"");
     agent_put(&text, "name", name);
@@ -327,5 +331,5 @@ wend_status wend_agent_add_kv(wend_agent *agent, const char *name,
     s = text.failed ? fail_nomem(err)
                     : wend_agent_add_relic(agent, buf_view(&text), NULL, err);
     buf_free(&text);
-    return s;
+    return rt_end_of(rt, inside, s, err);
 }

@@ -394,8 +394,6 @@ static wend_status add_all(wend_agent *a, const wend_mcp_options *const *list,
                            struct mcp_adding *all, wend_mcp_options *options,
                            size_t count)
 {
-    bool inside = rt_begin(a->rt) == WEND_OK; /* else in a callback: refused */
-    wend_runtime *rt = a->rt;
     wend_status first = WEND_OK;
 
     for (size_t i = 0; i < count; i++) {
@@ -416,7 +414,7 @@ static wend_status add_all(wend_agent *a, const wend_mcp_options *const *list,
         first = first == WEND_OK ? all[i].status : first;
         kept_unref(all[i].note);
     }
-    return rt_end_of(rt, inside, first, count == 1 ? &all->err : NULL);
+    return first;
 }
 
 /* For options that no server was begun with. */
@@ -436,12 +434,17 @@ wend_status wend_agent_add_mcp(wend_agent *a, const wend_mcp_options *options,
     wend_status s = agent_enter(a, "mcp", err);
     struct mcp_adding x;
     wend_mcp_options o;
+    wend_runtime *rt;
+    bool inside;
 
     if (s != WEND_OK) {
         release_notes(&options, 1);
         return s;
     }
+    rt = a->rt;
+    inside = rt_begin(rt) == WEND_OK; /* else in a callback: refused */
     s = add_all(a, &options, &x, &o, 1);
+    s = rt_end_of(rt, inside, s, &x.err);
     if (err && s != WEND_OK)
         *err = x.err;
     return s;
@@ -456,6 +459,8 @@ wend_status wend_agent_add_mcps(wend_agent *a,
     struct arena room = {.mem = &mem};
     struct mcp_adding *all = NULL;
     wend_mcp_options *options = NULL;
+    wend_runtime *rt;
+    bool inside;
 
     if (count && !list)
         return WEND_E_INVAL;
@@ -464,14 +469,18 @@ wend_status wend_agent_add_mcps(wend_agent *a,
         options = arena_alloc(&room, (count + 1) * sizeof *options);
         s = room.failed ? WEND_E_NOMEM : WEND_OK;
     }
-    if (s == WEND_OK)
-        s = add_all(a, list, all, options, count);
-    else
+    if (s != WEND_OK) {
         release_notes(list, count);
-    for (size_t i = 0; errs && all && options && i < count; i++)
+        arena_free(&room);
+        return s;
+    }
+    rt = a->rt;
+    inside = rt_begin(rt) == WEND_OK;
+    s = add_all(a, list, all, options, count);
+    for (size_t i = 0; errs && i < count; i++)
         errs[i] = all[i].status == WEND_OK ? (wend_error){0} : all[i].err;
-    arena_free(&room);
-    return s;
+    arena_free(&room); /* before the runtime, which may go with the next call */
+    return rt_end_of(rt, inside, s, NULL);
 }
 
 /* Secrets are NAME=value in there; only the name is told. */

@@ -383,10 +383,77 @@ static void test_inside(void)
     bench_close(&b);
 }
 
+/* ---- The runtime goes while servers are added ---------------------------- */
+
+struct doomed {
+    wend_runtime *rt;
+    wend_agent *agent;
+    int released, late; /* the allocator; it was used after that */
+};
+
+static void *doomed_alloc(void *ctx, void *p, size_t size)
+{
+    struct doomed *d = ctx;
+
+    d->late += d->released;
+    if (size)
+        return realloc(p, size);
+    free(p);
+    return NULL;
+}
+
+static void doomed_release(void *ctx)
+{
+    ((struct doomed *)ctx)->released++;
+}
+
+static void free_both(void *ctx)
+{
+    struct doomed *d = ctx;
+
+    wend_agent_free(d->agent); /* the first call counts */
+    wend_runtime_free(d->rt);
+    d->agent = NULL;
+    d->rt = NULL;
+}
+
+static void test_freed_inside(size_t count)
+{
+    static const char *const command[] = {"/nowhere", NULL};
+    struct doomed d = {0};
+    wend_runtime_options ro = {.size = sizeof ro,
+                               .alloc = doomed_alloc,
+                               .alloc_ctx = &d,
+                               .alloc_release = doomed_release};
+    wend_agent_options ao = {.size = sizeof ao,
+                             .model = "script:{\"turns\":[]}"};
+    wend_mcp_options o = {.size = sizeof o,
+                          .name = "srv",
+                          .command = command,
+                          .note_release = free_both,
+                          .note_ctx = &d};
+    const wend_mcp_options *const list[] = {&o, &o};
+    wend_status s;
+
+    if (wend_runtime_new(&ro, &d.rt, NULL) != WEND_OK ||
+        wend_agent_new(d.rt, &ao, &d.agent, NULL) != WEND_OK) {
+        tap_ok(false, "a runtime with an allocator");
+        return;
+    }
+    s = count ? wend_agent_add_mcps(d.agent, list, count, NULL)
+              : wend_agent_add_mcp(d.agent, &o, NULL);
+    tap_is_i64(s, WEND_E_MISUSE,
+               "a callback frees agent and runtime (%zu): told", count);
+    tap_is_i64(d.released, 1, "and its allocator is released");
+    tap_is_i64(d.late, 0, "after its last use");
+}
+
 int main(void)
 {
     signal(SIGPIPE, SIG_IGN);
     test_inside();
+    for (size_t count = 0; count < 3; count++)
+        test_freed_inside(count);
     test_cancel(false);
     test_cancel(true);
     test_cancel_often(false);
