@@ -1,51 +1,49 @@
-# Completion of wend for bash. Commands, options and tools come from the
-# command itself; only the words that some options take are listed here.
+# Completion of wend for bash. 'wend complete' knows what fits: commands,
+# options and their values, runs and other names.
 
 _wend()
 {
-    local wend=${COMP_WORDS[0]} command=${COMP_WORDS[1]} help usage words=
-    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+    local i word rest=${COMP_LINE:0:COMP_POINT} words=() line kind front value
+
+    # Words as wend sees them: bash also cuts them at = and :.
+    for ((i = 0; i <= COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        if [[ $rest == [[:space:]]* || $i = 0 ]]; then
+            rest=${rest#"${rest%%[![:space:]]*}"}
+            words+=("")
+        fi
+        [ ${#word} -le ${#rest} ] || word=$rest
+        words[${#words[@]} - 1]+=$word
+        rest=${rest#"$word"}
+    done
+    # Readline replaces only what is behind the last = or :.
+    case $word in
+    = | :) word= ;;
+    esac
+    front=${words[${#words[@]} - 1]}
+    front=${front%"$word"}
 
     COMPREPLY=()
-    case $prev in
-    --eager) words="safe all off" ;;
-    --effort) words="default none low medium high" ;;
-    --approve) words="ask deny all" ;;
-    --events) words="native loom agio cortex" ;;
-    --sandbox) words="on off" ;;
-    --format) words="text json dot svg html" ;;
-    --on-unknown) words="tell stop ask retry verify" ;;
-    --status)
-        words="running waiting paused interrupted ok limit canceled failed"
-        ;;
-    -t | --tool) words=$("$wend" tools 2>/dev/null | sed 's/ .*//') ;;
-    -a | --agent | --tools | --store | --log-file | --models | --schema | \
-        --record | --playback | --salvage | -o | --output | --key-file | \
-        --ca-file)
-        COMPREPLY=($(compgen -f -- "$cur"))
-        return
+    {
+        read -r kind
+        while IFS= read -r line; do
+            value=${line%%$'\t'*}
+            COMPREPLY+=("${value#"$front"}")
+        done
+    } < <("${words[0]}" complete "${words[@]:1}" 2>/dev/null)
+    case $kind in
+    files | dirs)
+        compopt -o filenames 2>/dev/null
+        [ "$kind" = files ] && i=-f || i=-d
+        while IFS= read -r line; do
+            COMPREPLY+=("$line")
+        done < <(compgen $i -- "$word")
         ;;
     esac
-    if [ -z "$words" ] && [ "$COMP_CWORD" = 1 ]; then
-        words="$("$wend" --help 2>/dev/null | sed -n 's/^  \([a-z]*\) .*/\1/p')
-               --help --version"
-    elif [ -z "$words" ]; then
-        help=$("$wend" "$command" --help 2>/dev/null)
-        usage=" $(sed -n 's/^usage: //p' <<<"$help" | tr -d '[]') "
-        words=$(grep -oE '^ +(-., )?--[a-z0-9-]+' <<<"$help" | grep -o -e '--.*')
-        case $usage in
-        *" RUN "*) words+=" last" ;;
-        *" NAME "*) words+=" $("$wend" tools 2>/dev/null | sed 's/ .*//')" ;;
-        *" FILE "*)
-            if [[ $cur != -* && ($usage != *"|"* || $prev != "$command") ]]; then
-                COMPREPLY=($(compgen -f -- "$cur"))
-                return
-            fi
-            ;;
-        esac
-        words+=" $(grep -oE '[a-z]+(\|[a-z]+)+' <<<"$usage" | tr '|' ' ')"
+    # A provider or a prefix: more follows.
+    if [[ ${#COMPREPLY[@]} = 1 && ${COMPREPLY[0]} == *[:=] ]]; then
+        compopt -o nospace 2>/dev/null
     fi
-    COMPREPLY=($(compgen -W "$words" -- "$cur"))
 }
 
-complete -o default -F _wend wend
+complete -F _wend wend

@@ -9,6 +9,7 @@
 
 #include "cli/agent/agent.h"
 #include "cli/cmd/cmd.h"
+#include "cli/complete.h"
 #include "cli/config.h"
 
 #define X(name) &command_##name,
@@ -194,6 +195,9 @@ int main(int argc, char **argv)
         code = print_help();
     else if (!strcmp(name, "help"))
         code = help_about(&cli, argc > 2 ? argv[2] : NULL);
+    else if (!strcmp(name, "complete")) /* for shells: not in the table */
+        code =
+            complete_words(&cli, commands, COMMANDS_COUNT, argc - 2, argv + 2);
     else if (name[0] == '-')
         code = usage_error(&cli, "unknown option %s", name);
     else if (!(cli.command = command_named(name)))

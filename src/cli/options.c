@@ -142,7 +142,7 @@ const struct opt *opt_named(const struct opt *opts, wend_str name)
     return NULL;
 }
 
-static const struct opt *opt_lettered(const struct opt *opts, char letter)
+const struct opt *opt_lettered(const struct opt *opts, char letter)
 {
     for (; opts->name; opts++)
         if (letter && opts->letter == letter)

@@ -43,7 +43,8 @@ struct opt {
     enum opt_kind kind;
     size_t at; /* offset in the settings */
     int64_t min, max;
-    const char *const *words; /* ends with NULL */
+    const char *const *words; /* ends with NULL; if max is not 0, only the
+                                 first ones are built */
 };
 
 enum { OPTS_MAX = 64 }; /* rows of a table; the last has no name */
@@ -58,6 +59,7 @@ bool options_parse(const struct opt *opts, void *settings, int *args_count,
                    char **args, struct arena *a, struct buf *why);
 
 const struct opt *opt_named(const struct opt *opts, wend_str name);
+const struct opt *opt_lettered(const struct opt *opts, char letter);
 void options_help(const struct opt *opts, struct buf *out);
 
 #endif

@@ -1,85 +1,110 @@
 #!/usr/bin/env bash
-# options.sh - what the manual and the completions know about options is what
-# the command says about itself.
+# options.sh - what the manual says about commands and options is what the
+# command says about itself. Completions: complete.sh.
 . "$(dirname "$0")/lib.sh"
 top=$(realpath "$test_dir/../..")
-
-options() { # the long options in a text, one a line
-    grep -oE -- '--[a-z][a-z-]+' | sort -u
-}
 
 commands=$("$WEND" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p')
 [ "$(echo "$commands" | wc -l)" -ge 6 ]
 ok "--help lists the commands"
 
-line_of() { echo $(sort); } # the lines as one, sorted
-tools=$("$WEND" tools --json | sed 's/^{"name":"\([a-z_]*\)".*/\1/' | line_of)
+man=$top/docs/man/wend.1
+# The options of a command: the letter, the name and whether it takes a value,
+# as the help says and as the manual does.
+options_of_help() { # COMMAND
+    "$WEND" "$1" --help |
+        sed -nE 's/^ +(-(.), )?--([a-z0-9-]+)( [^ ]+)?(  .*)?$/\2 --\3\4/p' |
+        awk '{ letter = /^ / ? "-" : $1; name = /^ / ? $1 : $2
+               value = $0 ~ name " ." ? "VALUE" : ""
+               print letter, name, value }' | sort
+}
+options_of_manual() { # COMMAND
+    { sed -n "/^\.Ss $1\$/,/^\.S[sh] /s/^\.It Fl /Fl /p" "$man" | awk '
+        function out() { if (name) print letter ? letter : "-", name, value
+                         name = letter = value = "" }
+        { for (i = 1; i <= NF; i++)
+              if ($i == "Fl" && $(i + 1) ~ /^-/) {
+                  if (name) out()
+                  name = "-" $++i
+              } else if ($i == "Fl") {
+                  out()
+                  letter = $++i
+              } else if ($i == "Ar" || $i == "Cm")
+                  value = "VALUE"
+          out() }'
+        echo "h --help "; } | sort
+}
 
-# Completions ask the command that is on the line.
-mkdir "$work/bin"
-ln -s "$WEND" "$work/bin/wend"
-PATH=$work/bin:$PATH
-complete_bash() { # LINE
-    bash -c ". '$top/completions/wend.bash'"'
-        read -ra COMP_WORDS <<<"$0"
-        [[ $0 != *" " ]] || COMP_WORDS+=("")
-        COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-        _wend
-        printf "%s\n" "${COMPREPLY[@]}"' "$1"
+# A usage as the help has it, of the synopsis in the manual: options that are
+# named there stand for [OPTIONS], and then all must be.
+usage_of_manual() { # COMMAND
+    awk -v command="$1" '
+        /^\.Sh SYNOPSIS/ { on = 1 }
+        /^\.Sh DESC/ { on = 0 }
+        !on { next }
+        /^\.Nm/ { mine = 0 }
+        /^\.Cm/ && !mine {
+            n = split(substr($0, 5), word, " ")
+            for (i = 1; i <= n; i += 2)
+                mine = mine || word[i] == command
+            if (mine && n > 1 && word[2] != "|") { # not two commands
+                printf " "
+                for (i = 2; i <= n; i++)
+                    printf "%s", word[i]
+            }
+            next
+        }
+        !mine { next }
+        /^\.Op (Ar options|Fl )/ { if (!options++) printf " [OPTIONS]"; next }
+        /^\.Op Ar/ { printf " [%s]", toupper($3); next }
+        /^\.Ar/ { for (i = 2; i <= NF; i++) printf " %s", toupper($i); next }
+        /^\.Cm/ { printf " %s", $2 $3 $4; next }
+        /^\.Fl/ { printf " -%s %s", $2, $4 == "duration" ? "DUR" : toupper($4) }
+    ' "$man"
 }
-complete_fish() { # LINE
-    fish -N -c "source '$top/completions/wend.fish'; complete -C '$1'"
+named_in_synopsis() { # COMMAND: the options that are named there
+    sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESC/p' "$man" | awk -v command="$1" '
+        /^\.Nm/ { mine = 0 }
+        /^\.Cm/ && !mine { for (i = 2; i <= NF; i++) mine = mine || $i == command }
+        mine && /Fl / { for (i = 2; i <= NF; i++) if ($(i - 1) == "Fl") print "-" $i }
+        mine && /Op Ar options/ { print "all" }'
 }
-complete_zsh() { # LINE; the functions of its completion system only print
-    zsh -f -c '
-        words=(${=1}) PREFIX=${${=1}[-1]}
-        [[ $1 != *" " ]] || { words+=("") PREFIX= }
-        CURRENT=$#words
-        _describe() { print -l -- ${${(P)@[-1]}%%:*} }
-        compadd() { print -l -- $@ }
-        _files() { }
-        file=$0
-        _wend() { source $file }
-        _wend' "$top/completions/_wend" "$1"
-}
-shells=bash
-for shell in fish zsh; do
-    if command -v $shell >/dev/null; then
-        shells="$shells $shell"
-    else
-        skip "completions for $shell" "$shell is not installed"
-    fi
-done
 
 for command in $commands; do
-    wanted=$("$WEND" "$command" --help | sed -n 's/^ *\(-.*\)/\1/p' |
-        sed 's/   .*//' | options)
-    sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESC/s/^\.Cm //p' "$top/docs/man/wend.1" |
-        grep -qw "$command"
-    ok "wend(1): $command is in the synopsis"
-    is "wend(1): $command" "$(
-        { sed -n "/^\.Ss $command\$/,/^\.S[sh] /p" "$top/docs/man/wend.1" |
-            sed -n '/^\.It /s/ Fl -/ --/gp'
-            echo --help; } | options)" "$wanted"
-    for shell in $shells; do
-        is "$shell: $command" "$(complete_$shell "wend $command --" \
-            2>>"$work/complaints" | options)" "$wanted"
-    done
+    "$WEND" "$command" --help >help
+    is "wend(1): usage of $command" "$(usage_of_manual "$command")" \
+        "$(sed -n "s/^usage: wend $command//p" help)"
+    options_of_help "$command" >wanted
+    is "wend(1): options of $command" "$(options_of_manual "$command")" \
+        "$(cat wanted)"
+    named=$(named_in_synopsis "$command" | sort)
+    case $named in
+    "" | *all*) ;;
+    *)
+        is "wend(1): $command has all its options in the synopsis" "$named" \
+            "$(awk '$2 != "--help" { print $1 == "-" ? $2 : "-" $1 }' wanted |
+                sort)"
+        ;;
+    esac
+    # The words that an option takes are in the manual.
+    for name in "$command" run runs; do # "As for run."
+        sed -n "/^\.Ss $name\$/,/^\.S[sh] /p" "$man"
+    done >section
+    unsaid=$(awk '$3 { print $2 }' wanted | while read -r name; do
+        case $name in # names, which change
+        --model | --fallback | --tool | --user | --session | --agent | \
+            --after | --type) continue ;;
+        esac
+        "$WEND" complete "$command" "$name" '' | sed 1d | cut -f 1 |
+            while read -r word; do
+                grep -qw -- "$word" section || echo "$name $word"
+            done
+    done)
+    is "wend(1): $command: the words of options" "$unsaid" ""
 done
-
-# What completes besides options; files that are there are left out.
-while IFS='|' read -r line wanted; do
-    for shell in $shells; do
-        is "$shell: '$line'" "$(complete_$shell "$line" 2>>"$work/complaints" | cut -f 1 |
-            grep -xE '[a-z_]+' | line_of)" "$wanted"
-    done
-done <<ROWS
-wend |$(line_of <<<"$commands")
-wend log |last
-wend approve |last no yes
-wend run --events |agio cortex loom native
-wend run -t |$tools
-wend tools |$tools
-ROWS
-is "completions complain about nothing" "$(cat "$work/complaints")" ""
+for command in $(sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESC/p' "$man" |
+    awk '/^\.Cm/ && last == ".Nm" { print $2 } { last = $1 }'); do
+    grep -qx "$command" <<<"$commands"
+    ok "wend(1): $command is a command"
+done
 finish

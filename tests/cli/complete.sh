@@ -1,0 +1,167 @@
+#!/usr/bin/env bash
+# complete.sh - what the tab key offers, in the shells themselves.
+. "$(dirname "$0")/lib.sh"
+top=$(realpath "$test_dir/../..")
+
+commands=$("$WEND" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p')
+mkdir -p "$work/bin" "$HOME/.config/wend/agents"
+ln -s "$WEND" "$work/bin/wend"
+PATH=$work/bin:$PATH
+printf 'wend: agent/1\nname: myagent\n' >"$HOME/.config/wend/agents/myagent.yaml"
+printf 'wend: plan/1\nactions: []\n' >plan_file.yaml
+mkdir some_folder
+words() { wend complete "$@" | sed 1d | cut -f 1; } # WORD...
+
+# ---- Without a store ---------------------------------------------------------------
+
+words log '' >"$out"
+is "no store: last" "$(cat "$out")" last
+[ ! -e "$WEND_STORE" ] && [ ! -e "$HOME/.local" ]
+ok "no store: none is made"
+
+"$WEND" run -q -m "$hello" --user ann --session session-42 "one" >/dev/null
+id=$(newest)
+"$WEND" run -q -m "$hello" --session 'x $(touch pwned)' \
+    $'evil \e[31m\t\n prompt' >/dev/null
+"$WEND" run -q -m "$hello" --session $'\e]0;title\a' "three" >/dev/null
+"$WEND" run -q -m "$hello" --session '`id`' --user "o'hara" "four" >/dev/null
+
+# ---- Every option and every value --------------------------------------------------
+
+# Values that nothing can offer. What is new completes, or has a row here.
+free='N DUR USD X SEQ TEXT GOAL HASH ID SERVER KEY=VALUE KEY[=VALUE] K=V
+    CALL=TEXT WHEN --base-url'
+for command in $commands; do
+    "$WEND" "$command" --help >help
+    is "$command: all options" "$(words "$command" -- | sort | tr '\n' ' ')" \
+        "$(grep -oE '^ +(-., )?--[a-z0-9-]+' help | grep -oE -- '--.*' | sort |
+            tr '\n' ' ')"
+    sed -nE "s/^ +(-., )?--([a-z0-9-]+) ([^ ]+)( .*)?\$/\2 \3 $command/p" \
+        help >>values
+done
+[ "$(wc -l <values)" -ge 100 ]
+ok "options with values are found"
+dead=$(sort -u -k 1,2 values | while read -r name value command; do
+    case " "$(echo $free)" " in
+    *" $value "* | *" --$name "*) continue ;;
+    esac
+    [ "$(wend complete "$command" "--$name" '')" != none ] ||
+        echo "$command --$name $value"
+done)
+is "every value completes, or is free" "$dead" ""
+is "commands" "$(words '' | sort | tr '\n' ' ')" \
+    "$(printf '%s\n' $commands help --help --version | sort | tr '\n' ' ')"
+
+while IFS='|' read -r name wanted args; do
+    eval "is \"$name\" \"\$(words $args | tr '\n' ' ')\" \"$wanted\""
+done <<ROWS
+a word of an option|native loom agio cortex |run --events ''
+the same behind =|--events=native --events=loom --events=agio --events=cortex |run --events=
+a letter|calculator |run -t cal
+letters in a row|calculator |run -qt cal
+a letter with its value|last |log -n5 la
+behind --|last |log -- la
+no option behind --||log -- -
+the first argument|show run |plan ''
+the third argument|yes no |approve last call ''
+too many arguments||log last la
+a status|interrupted |runs --status int
+types of events|approval_ask approval_answer |log --type approval
+tools|glob grep |tools g
+help|run runs |help ru
+an agent|myagent |run -a my
+a session|session-42 |runs --session ''
+a user|ann |runs --user ''
+a provider|anthropic: |run -m anth
+a run by its beginning|$id |log $id
+a command that is not there||nope ''
+ROWS
+is "files" "$(wend complete plan show x)" files
+is "files behind an option" "$(wend complete run --schema '')" files
+is "folders" "$(wend complete run --record '')" dirs
+is "a store that is named" "$(words log --store "$work/none.db" '')" last
+
+# ---- Hostile text, and what cannot be read -----------------------------------------
+
+wend complete log '' >"$out" 2>"$err"
+is "runs: a line each" "$(wc -l <"$out")" 6
+! grep -q $'[\x01-\x08\x0b-\x1f\x7f]' "$out"
+ok "runs: no control characters" || cat -v "$out"
+is "runs: one tab in a line" "$(grep -c $'\t.*\t' "$out")" 0
+for odd in garbage folder config; do
+    case $odd in
+    garbage) echo "no database" >"$work/odd.db" ;;
+    folder) rm "$work/odd.db" && mkdir "$work/odd.db" ;;
+    config) echo 'wurst: [' >"$HOME/.config/wend/config.yaml" ;;
+    esac
+    exits "$odd" 0 env WEND_STORE="$work/odd.db" wend complete log ''
+    is "$odd: nothing is said" "$(cat "$err")" ""
+    has "$odd: what does not need it is there" "$out" last
+done
+rm "$HOME/.config/wend/config.yaml"
+exits "nothing at all" 0 wend complete
+
+# ---- The shells ----------------------------------------------------------------------
+
+# What is typed before the tab key, and what the line is after it. The shells
+# themselves say: bash and zsh on a screen, fish by its command.
+rows="wend doc|wend doctor
+wend runs --unt|wend runs --until
+wend log las|wend log last
+wend log ${id%????}|wend log $id
+wend runs --status int|wend runs --status interrupted
+wend runs --status=int|wend runs --status=interrupted
+wend run -t calc|wend run -t calculator
+wend run -m anth|wend run -m anthropic:
+wend run -a mya|wend run -a myagent
+wend runs --session ses|wend runs --session session-42
+wend log --type approval_an|wend log --type approval_answer
+wend plan sh|wend plan show
+wend plan show plan_|wend plan show plan_file.yaml
+wend run --schema=plan_|wend run --schema=plan_file.yaml
+wend run --record some_|wend run --record some_folder/"
+
+export TERM=xterm
+steps() { # the keys for all rows; a line is taken back by ^U
+    echo "wait ready>"
+    while IFS='|' read -r typed wanted; do
+        printf 'type %s\\t\nwait %s\ntype \\x15\ngone %s\n' \
+            "$typed" "$wanted" "$wanted"
+    done <<<"$rows"
+    printf '%s\n' 'type exit\r'
+}
+cat >bashrc <<SH
+PS1='ready> '
+bind 'set bell-style none' 'set enable-bracketed-paste off' 2>/dev/null
+. '$top/completions/wend.bash'
+SH
+steps | on_screen 100x24 "bash --noprofile --rcfile bashrc -i"
+is "bash: all rows" $status 0 || cat "$out" "$err" | sed 's/^/# /'
+
+if command -v zsh >/dev/null; then
+    mkdir zsh
+    cat >zsh/.zshrc <<SH
+fpath=('$top/completions' \$fpath)
+autoload -U compinit && compinit -u -D
+unset zle_bracketed_paste
+PS1='ready> '
+SH
+    steps | on_screen 100x24 "ZDOTDIR=$PWD/zsh zsh -d -i"
+    is "zsh: all rows" $status 0 || cat "$out" "$err" | sed 's/^/# /'
+else
+    skip "completions in zsh" "zsh is not installed"
+fi
+
+if command -v fish >/dev/null; then
+    while IFS='|' read -r typed wanted; do
+        got=$(fish -N -c "source '$top/completions/wend.fish'
+            complete -C '$typed'" 2>>"$work/complaints" | cut -f 1)
+        is "fish: '$typed'" "${typed% *} $got" "$wanted"
+    done <<<"$rows"
+    is "fish: no complaints" "$(cat "$work/complaints")" ""
+else
+    skip "completions in fish" "fish is not installed"
+fi
+[ ! -e pwned ]
+ok "no text of the store was run"
+finish
