@@ -328,7 +328,7 @@ static void offer_argument(struct completer *c, int before)
     bool value = false; /* of an option that must be there */
 
     while (next_word(&rest, &word)) {
-        if (!value && !str_is(word, "OPTIONS") && word.ptr[0] != '-') {
+        if (!value && !str_is(word, "OPTIONS") && !strchr("-|", word.ptr[0])) {
             found = word;
             if (!before--)
                 break;

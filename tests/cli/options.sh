@@ -57,7 +57,11 @@ usage_of_manual() { # COMMAND
         !mine { next }
         /^\.Op (Ar options|Fl )/ { if (!options++) printf " [OPTIONS]"; next }
         /^\.Op Ar/ { printf " [%s]", toupper($3); next }
-        /^\.Ar/ { for (i = 2; i <= NF; i++) printf " %s", toupper($i); next }
+        /^\.Ar/ {
+            for (i = 2; i <= NF; i++)
+                printf " %s", $i == "Fl" ? "-" $++i : toupper($i)
+            next
+        }
         /^\.Cm/ { printf " %s", $2 $3 $4; next }
         /^\.Fl/ { printf " -%s %s", $2, $4 == "duration" ? "DUR" : toupper($4) }
     ' "$man"
