@@ -504,6 +504,36 @@ WEND_API wend_status wend_agent_of_run(wend_runtime *rt, const char *id,
                                        const wend_of_run_options *options,
                                        wend_agent **out, wend_error *err);
 
+/* ---- What a provider has ------------------------------------------------- */
+
+typedef struct wend_model_info {
+    wend_str name; /* without the provider */
+    int64_t window,
+        output; /* tokens of a request, of an answer; 0 = not told */
+} wend_model_info;
+
+/* The answer of a provider; all of it is lent until it is freed. */
+typedef struct wend_model_list {
+    const wend_model_info *models; /* in the provider's order */
+    size_t count;
+    wend_str url;      /* that was asked first */
+    int64_t server_us; /* unix time by the clock of the server; 0 = not told */
+    int64_t local_us;  /* ... and by the clock here, in the same moment */
+} wend_model_list;
+
+/* Asks the provider of options->model which models it has, and waits for that,
+ * at most model_timeout_ms, by default 10 s. Of the options only those count
+ * that an agent would ask with: model ("openai:" is enough), base_url,
+ * key_file, ca_file, http2, insecure_http. It costs nothing. WEND_E_INVAL: an
+ * option is wrong, or there is no key. WEND_E_NOTFOUND: the server has no such
+ * list. WEND_E_STALE: the key was refused. WEND_E_IO: any other failure; err
+ * says which. */
+WEND_API wend_status wend_models_ask(wend_runtime *rt,
+                                     const wend_agent_options *options,
+                                     wend_model_list **out, wend_error *err);
+/* NULL is allowed. */
+WEND_API void wend_models_free(wend_model_list *list);
+
 /* ---- Calls: the view of a tool ------------------------------------------- */
 
 /* Returns the id, the tool's name, the arguments (JSON) and the idempotency key

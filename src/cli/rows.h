@@ -84,12 +84,14 @@
              "CA certificates to trust (default: the system's)"),             \
     ROW_FLAG(insecure_http, "insecure-http",                                  \
              "allow keys over plain http to other hosts")
+#define ROW_KEY_FILE                                                          \
+    ROW_TEXT(key_file, "key-file", "FILE",                                    \
+             "file with the API key (default: the environment)")
 #define ROWS_PROVIDER                                                         \
     ROW_LIST(fallback, "fallback", "NAME",                                    \
              "model to use when the first one fails"),                        \
     ROW_BASE_URL(""),                                                         \
-    ROW_TEXT(key_file, "key-file", "FILE",                                    \
-             "file with the API key (default: the environment)"),             \
+    ROW_KEY_FILE,                                                             \
     ROWS_TLS
 #define ROW_MODELS                                                            \
     ROW_TEXT(models, "models", "FILE",                                        \

@@ -11,8 +11,10 @@ exits "no file" 0 "$WEND" models
 has "no file: where it would be" "$out" "$HOME/.config/wend/models.yaml"
 has "no file: providers" "$out" "OPENAI_API_KEY is not set"
 exits "no file, JSON" 0 "$WEND" models --json
-is "no file, JSON: only providers" "$(json "$out" "$(at provider)" | wc -l)" \
-    "$(wc -l <"$out")"
+is "no file, JSON: each model has a source and a date" \
+    "$(grep -v '"provider":' "$out" | grep -cv '"source":"https://.*","date":"2')" 0
+has "no file, JSON: a model" "$out" '{"name":"openai:gpt-4o","window":128000,'
+is "no file, JSON: providers" "$(grep -c '"provider":' "$out")" 5
 exits "the example" 0 "$WEND" models --models "$top/examples/models.yaml"
 has "the example: a model" "$out" "ollama:*"
 
@@ -42,7 +44,9 @@ is "JSON: what is not known" "$(sed -n 3p "$out")" \
 has "JSON: a provider" "$out" \
     '{"provider":"openai","key_env":"OPENAI_API_KEY","key":true}'
 lacks "JSON: the key is not shown" "$out" never-show
-exits "a word too many" 2 "$WEND" models all
+exits "a word too many" 2 "$WEND" models openai all
+exits "an unknown provider" 2 "$WEND" models opnai
+has "an unknown provider: meant" "$err" "did you mean 'openai'?"
 
 # ---- Where the file is ------------------------------------------------------------
 
@@ -210,6 +214,70 @@ for row in openai:/v1 responses:/v1 anthropic:/v1 gemini:/v1beta ollama:; do
     has "$provider: the request carries the longest answer" "$work/requests" \
         ':77'
 done
+
+# ---- What a provider has -------------------------------------------------------------
+
+golden=$top/tests/golden/models
+from() { # FILE...: a base URL whose nth request gets the nth file
+    local steps= file
+    for file in "$@"; do
+        steps+="${steps:+;}file:${golden//\//%2F}%2F$file,type=application%2Fjson"
+    done
+    echo "http://127.0.0.1:$port/=$steps"
+}
+: >"$work/requests"
+export OPENAI_API_KEY=key-of-openai ANTHROPIC_API_KEY=key-of-anthropic
+export GEMINI_API_KEY=key-of-gemini
+exits "openai has" 0 "$WEND" models openai --base-url "$(from openai.json)/v1"
+has "openai has: a model" "$out" "openai:gpt-4o "
+is "openai has: the price of another address is not known" \
+    "$(grep '^openai:gpt-4o ' "$out" | tr -s ' ')" "openai:gpt-4o - - - - - yes"
+has "openai has: the request" "$work/requests" "GET /=file:"
+has "openai has: the key" "$work/requests" "Authorization: Bearer key-of-openai"
+printf 'wend: models/1\nmodels:\n- {name: "openai:gpt-4o", window: 9, price: {input: 1, output: 2}}\n' \
+    >own.yaml
+exits "openai has, with a file" 0 "$WEND" models openai --models own.yaml \
+    --base-url "$(from openai.json)/v1"
+is "openai has, with a file: its price" \
+    "$(grep '^openai:gpt-4o ' "$out" | tr -s ' ')" "openai:gpt-4o 9 - 1 1 2 yes"
+exits "anthropic has" 0 "$WEND" models --json anthropic \
+    --base-url "$(from anthropic.json anthropic_2.json)/v1"
+is "anthropic has: two pages" "$(json "$out" "$(at name)" | tr '\n' ' ')" \
+    "anthropic:claude-sonnet-4-5-20250929 anthropic:claude-haiku-4-5-20251001 "
+has "anthropic has: the second page" "$work/requests" \
+    "limit=1000&after_id=claude-sonnet-4-5-20250929 HTTP/1.1"
+has "anthropic has: its version" "$work/requests" "anthropic-version: "
+exits "gemini has" 0 "$WEND" models --json gemini \
+    --base-url "$(from gemini.json gemini_2.json)/v1beta"
+is "gemini has: two pages, and nothing that only embeds" \
+    "$(json "$out" "$(at name)||' '||$(at window)||' '||$(at output)" | tr '\n' ' ')" \
+    "gemini:gemini-2.5-flash 1048576 65536 gemini:gemini-2.5-pro 1048576 65536 "
+has "gemini has: the second page" "$work/requests" "pageToken=Ch0v%2B%2F%3D HTTP/1.1"
+exits "ollama has" 0 "$WEND" models ollama --base-url "$(from ollama.json)"
+has "ollama has: a model" "$out" "ollama:llama3.2:latest"
+exits "vLLM has" 0 "$WEND" models vllm --base-url "$(from openai_vllm.json)/v1"
+is "vLLM has: a window" "$(grep '^openai:Qwen' "$out" | tr -s ' ' | cut -d' ' -f 2)" 32768
+
+at=http://127.0.0.1:$port
+# name | exit status | base URL | words
+while IFS='|' read -r name code url words; do
+    exits "$name" "$code" "$WEND" models openai --base-url "$url"
+    has "$name: why" "$err" "$words"
+    lacks "$name: the key is not shown" "$err" key-of-openai
+done <<ROWS
+a wrong key|1|$at/=status:401/v1|check the key
+no list there|1|$at/=status:404/v1|404
+an answer that is no list|1|$at/=bytes:hello/v1|not a list of models
+a server with a problem|1|$at/=status:500/v1|500
+no server|1|http://127.0.0.1:1/v1|127.0.0.1:1: connection refused
+no URL|2|ftp://x|must begin with http://
+ROWS
+exits "a server that does not answer" 1 "$WEND" models openai --timeout 300ms \
+    --base-url "$at/=hang/v1"
+has "a server that does not answer: how long" "$err" "within"
+unset OPENAI_API_KEY
+exits "no key" 2 "$WEND" models openai
+has "no key: which" "$err" "set OPENAI_API_KEY"
 
 # A budget that is added later: the price is the one in the log.
 exits "no price in the log" 0 "$WEND" run -m "openai:text:3:8" \

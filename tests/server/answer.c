@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "server.h"
 
@@ -231,6 +232,13 @@ static void put_head(struct answer *a, struct buf *out)
                 a->plan.encoding.ptr);
     if (a->plan.headers.ptr)
         buf_str(out, a->plan.headers);
+    if (a->plan.clock) {
+        char date[40];
+        time_t at = (time_t)a->plan.clock;
+
+        strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", gmtime(&at));
+        buf_fmt(out, "Date: %s\r\n", date);
+    }
     if (a->plan.padding)
         buf_fmt(out, "X-Padding: %0*d\r\n", (int)a->plan.padding, 0);
     if (a->plan.eof || a->plan.shut)

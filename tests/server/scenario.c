@@ -262,6 +262,7 @@ static const struct {
     {"bytes", VALUE_NUMBER, offsetof(struct plan, text_bytes), 0},
     {"status", VALUE_NUMBER, offsetof(struct plan, status), 0},
     {"padding", VALUE_NUMBER, offsetof(struct plan, padding), 0},
+    {"clock", VALUE_NUMBER, offsetof(struct plan, clock), 0},
     {"chunk", VALUE_NUMBER, offsetof(struct plan, chunk), 0},
     {"error", VALUE_NUMBER, offsetof(struct plan, error_at), 0},
     {"type", VALUE_TEXT, offsetof(struct plan, type), 0},

@@ -40,6 +40,7 @@ struct plan {
     wend_str stop;    /* why a message ended, for Messages */
     int64_t status;
     int64_t padding; /* bytes of a header that says nothing */
+    int64_t clock;   /* unix time of a Date header; 0: none */
     int64_t head_us, first_us, delay_us, slow_us;
     enum fault_kind fault;
     int64_t fault_at;       /* bytes of the body before it */

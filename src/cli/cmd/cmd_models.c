@@ -1,9 +1,11 @@
 /*
- * cmd_models.c - wend models: windows, prices, and which providers have a key.
+ * cmd_models.c - wend models: windows, prices, which providers have a key, and
+ * what a provider has.
  *
- * Only the presence of a key is checked, never its value.
+ * The list only checks the presence of a key, never its value.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/json.h"
@@ -12,11 +14,17 @@
 #include "cli/config.h"
 #include "cli/term.h"
 #include "wire/file/models.h"
+#include "wire/model/local.h"
 #include "wire/model/model.h"
 
 static const struct opt opts[] = {
     ROW_JSON("print one JSON object per model and per provider"),
     ROW_TEXT(models, "models", "FILE", "file to read (default $WEND_MODELS)"),
+    ROW_BASE_URL(""),
+    ROW_KEY_FILE,
+    ROWS_TLS,
+    ROW_TIME(timeout_ms, "timeout",
+             "maximum duration of the request (default 10s)"),
     ROWS_END,
 };
 
@@ -77,6 +85,10 @@ static void put_json(struct buf *b, const struct model *m)
     }
     put_count(b, "concurrency", m->concurrency);
     json_add_raw(b, "key", str_of(key_json[key_for(m->name)]));
+    if (m->source) {
+        json_add_str(b, "source", str_of(m->source));
+        json_add_str(b, "date", str_of(m->date));
+    }
     buf_cstr(b, "}\n");
 }
 
@@ -103,11 +115,16 @@ static void put_usd(struct buf *b, bool known, int64_t nano)
 {
     struct buf text = {.mem = b->mem};
 
-    if (known)
-        json_put_nano(&text, nano);
-    else
-        buf_char(&text, '-');
+    term_usd(&text, known ? nano : -1);
     buf_fmt(b, " %8s", text.ptr);
+}
+
+enum { NAME_COLUMNS = 28 };
+
+static void put_head(struct buf *b)
+{
+    buf_fmt(b, "%-*s %9s %9s %8s %8s %8s  %s\n", NAME_COLUMNS, "MODEL",
+            "WINDOW", "OUTPUT", "$IN", "$CACHED", "$OUT", "KEY");
 }
 
 static void put_line(struct buf *b, const struct model *m)
@@ -115,7 +132,7 @@ static void put_line(struct buf *b, const struct model *m)
     struct buf name = {.mem = b->mem};
 
     term_text(&name, m->name);
-    buf_fmt(b, "%-28s", buf_view(&name).ptr);
+    buf_fmt(b, "%-*s", NAME_COLUMNS, buf_view(&name).ptr);
     put_tokens(b, m->window);
     put_tokens(b, m->output);
     put_usd(b, m->price.known, m->price.input);
@@ -160,23 +177,131 @@ static void put_all(struct cli *cli, struct buf *b, const struct models *all,
                     wend_str path)
 {
     bool json = cli->set.json;
+    const struct model *m, *dated = NULL;
     const struct codec *p;
 
-    if (!json && all && all->count)
-        buf_fmt(b, "%-28s %9s %9s %8s %8s %8s  %s\n", "MODEL", "WINDOW",
-                "OUTPUT", "$IN", "$CACHED", "$OUT", "KEY");
+    if (!json)
+        put_head(b);
     for (size_t i = 0; all && i < all->count; i++)
         (json ? put_json : put_line)(b, &all->list[i]);
-    if (!json && all && all->count)
+    for (size_t i = 0; (m = models_known_at(i)); i++)
+        if (models_look_up(all, m->name) == m) {
+            (json ? put_json : put_line)(b, m);
+            dated = m;
+        }
+    if (!json)
         buf_char(b, '\n');
     for (size_t i = 0; (p = codec_at(i)); i++)
         (json ? put_provider_json : put_provider)(b, p);
-    if (json || (all && all->count))
+    if (json)
         return;
-    buf_cstr(b, "\n"
-                "No context windows or prices are known; define them in ");
+    if (dated)
+        buf_fmt(b, "\nPrices that wend comes with are of %s, from\n%s;\n",
+                dated->date, dated->source);
+    buf_cstr(b, dated ? "your own go into " : "\nYour own go into ");
     term_text(b, path);
-    buf_cstr(b, ",\nsee wend-models(5).\n");
+    buf_cstr(b, ", see wend-models(5).\n");
+}
+
+/* ---- What a provider has ------------------------------------------------- */
+
+/* Servers that people run themselves are providers, too. */
+static bool ask_options(struct cli *cli, wend_agent_options *o)
+{
+    const struct settings *set = &cli->set;
+    const char *name = cli->args[0], *url = cli->given.base_url;
+    const struct local_server *l = local_named(str_of(name));
+    struct buf b = {.mem = &cli_mem}, at = b;
+    size_t len = strlen(name);
+
+    if (l && !codec_find(str_of(name))) {
+        buf_fmt(&at, "http://127.0.0.1:%d/v1", (int)l->port);
+        url = url ? url : at.ptr;
+        name = "openai";
+    } else if (!url && set->model && !strncmp(set->model, name, len) &&
+               set->model[len] == ':') {
+        url = set->base_url; /* of this provider */
+    }
+    buf_fmt(&b, "%s:", name);
+    *o = (wend_agent_options){.size = sizeof *o,
+                              .model = b.ptr,
+                              .base_url = url,
+                              .key_file = set->key_file,
+                              .ca_file = set->ca_file,
+                              .insecure_http = set->insecure_http,
+                              .model_timeout_ms = cli->given.timeout_ms};
+    return codec_find(str_of(name)) != NULL;
+}
+
+static int no_provider(struct cli *cli)
+{
+    const char *names[16];
+    const struct local_server *l;
+    const struct codec *p;
+    struct buf all = {.mem = &cli_mem};
+    char hint[HINT_BYTES];
+    int n = 0;
+
+    for (size_t i = 0; (p = codec_at(i)); i++)
+        names[n++] = p->name;
+    for (size_t i = 0; (l = local_at(i)); i++)
+        if (str_index(str_of(l->name), names, n) < 0)
+            names[n++] = l->name;
+    for (int i = 0; i < n; i++)
+        buf_fmt(&all, "%s %s", i ? "," : "", names[i]);
+    return usage_error(cli, "unknown provider '%s'; it must be one of%s%s",
+                       cli->args[0], all.ptr,
+                       did_you_mean(hint, cli->args[0], names, n));
+}
+
+static void put_row(struct cli *cli, struct buf *b, const struct models *all,
+                    const wend_agent_options *o, const wend_model_info *row)
+{
+    struct buf name = {.mem = &cli_mem};
+    const struct model *found;
+    struct model m = {.price.cache_write = -1};
+
+    buf_cstr(&name, o->model);
+    buf_str(&name, row->name);
+    found = models_look_up(all, buf_view(&name));
+    if (found)
+        m = *found;
+    if (o->base_url && m.source) /* another server has its own price */
+        m = (struct model){.price.cache_write = -1};
+    m.name = buf_view(&name);
+    if (row->window)
+        m.window = row->window;
+    if (row->output)
+        m.output = row->output;
+    (cli->set.json ? put_json : put_line)(b, &m);
+    buf_free(&name);
+}
+
+static int ask(struct cli *cli, const struct models *all)
+{
+    struct buf b = {.mem = &cli_mem};
+    wend_model_list *list = NULL;
+    wend_agent_options o;
+    wend_status s;
+
+    if (!ask_options(cli, &o))
+        return no_provider(cli);
+    key_file_look(&cli->set);
+    s = wend_runtime_new(NULL, &cli->rt, &cli->err);
+    if (s == WEND_OK)
+        s = wend_models_ask(cli->rt, &o, &list, &cli->err);
+    if (s != WEND_OK)
+        return complain(s == WEND_E_INVAL ? EXIT_USAGE : EXIT_FAILED, "%s%s",
+                        cli->err.message,
+                        s == WEND_E_STALE ? "; check the key" : "");
+    if (!cli->set.json && list->count)
+        put_head(&b);
+    for (size_t i = 0; i < list->count; i++)
+        put_row(cli, &b, all, &o, &list->models[i]);
+    if (!list->count)
+        complain(0, "%.*s has no models", (int)list->url.len, list->url.ptr);
+    wend_models_free(list);
+    return print_buf(&b);
 }
 
 static int run(struct cli *cli)
@@ -187,18 +312,24 @@ static int run(struct cli *cli)
 
     if (code)
         return code;
+    if (cli->args_count)
+        return ask(cli, all);
     put_all(cli, &b, all, buf_view(&path));
     return print_buf(&b);
 }
 
 const struct command command_models = {
     .name = "models",
-    .args = "[OPTIONS]",
-    .summary = "list models with windows and prices, and providers with keys",
-    .more = "Prices are USD per million tokens. You define them in "
-            "$WEND_MODELS or\n"
-            "~/.config/wend/models.yaml; the first entry that matches a model "
-            "applies.\n",
+    .args = "[OPTIONS] [PROVIDER]",
+    .args_max = 1,
+    .summary = "list models with windows and prices, or what a provider has",
+    .more = "With PROVIDER (openai, anthropic, gemini, ollama, responses, "
+            "llamacpp, vllm,\n"
+            "lmstudio) the provider is asked for its models. Prices are USD "
+            "per million\n"
+            "tokens; those in $WEND_MODELS or ~/.config/wend/models.yaml come "
+            "first, and\n"
+            "the first entry that matches a model applies.\n",
     .opts = opts,
     .run = run,
 };

@@ -385,7 +385,7 @@ void plan_draw(struct buf *out, const struct json *plan,
 /* -1 if the price, the window or the longest answer is unknown. */
 static int64_t most_of(const struct models *all, wend_str name)
 {
-    const struct model *m = all && name.ptr ? models_find(all, name) : NULL;
+    const struct model *m = name.ptr ? models_look_up(all, name) : NULL;
 
     if (!m || !m->price.known || !m->window || !m->output ||
         m->output > m->window)

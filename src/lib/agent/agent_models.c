@@ -107,7 +107,8 @@ static struct driver_options options_of(const struct candidates *c,
         .base_url = x->url,
         .key_file = related ? o->key_file : NULL,
         .ca_file = o->ca_file,
-        .output_tokens = x->facts.output,
+        /* The model's own maximum need not be said. */
+        .output_tokens = x->facts.source ? o->output_tokens : x->facts.output,
         .effort = (enum effort)o->effort,
         .record_dir = o->record_dir ? x->dir : NULL,
         .playback_dir = o->playback_dir ? x->dir : NULL,
@@ -151,7 +152,7 @@ static wend_status add(struct candidates *c, const wend_agent_options *o,
         place(c, x, o, i);
     if (c->arena.failed)
         return fail_nomem(err);
-    s = model_facts(o, x->spec, c->mem, &x->facts, err);
+    s = model_facts(o, x->spec, x->url != NULL, c->mem, &x->facts, err);
     if (s == WEND_OK)
         s = driver_open(x->spec, options_of(c, o, i), c->mem,
                         &c->models[i].driver, err);
@@ -166,7 +167,9 @@ static wend_status add(struct candidates *c, const wend_agent_options *o,
 static void put_facts(struct buf *b, const struct model *facts,
                       const struct driver *d)
 {
-    int64_t output = facts->output ? facts->output : d->output_tokens;
+    int64_t output = facts->output && !(facts->source && d->output_tokens)
+                         ? facts->output
+                         : d->output_tokens;
 
     if (facts->window)
         json_add_i64(b, "context_tokens", facts->window);

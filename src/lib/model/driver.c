@@ -74,6 +74,20 @@ static wend_status fail_unknown(const char *model, const struct mem *m,
     return s;
 }
 
+wend_status http_driver_for(const char *model, const struct driver_options *o,
+                            const struct mem *m, struct driver **out,
+                            wend_error *err)
+{
+    const char *colon = strchr(model, ':');
+    wend_str name = {model, colon ? (size_t)(colon - model) : strlen(model)};
+    const struct codec *codec = codec_find(name);
+
+    if (!codec && str_is(name, "script"))
+        return fail(err, WEND_E_INVAL, "a script has no list of models");
+    return codec ? http_driver_open(codec, o, m, out, err)
+                 : fail_unknown(model, m, err);
+}
+
 wend_status driver_open(const char *model, struct driver_options o,
                         const struct mem *m, struct driver **out,
                         wend_error *err)
@@ -112,12 +126,21 @@ static wend_status read_entry(const char *path, wend_str text, wend_str model,
     if (s != WEND_OK)
         fail_in(err, path, &why);
     else
-        found = models_find(all, model);
+        found = models_look_up(all, model);
     if (found)
         *out = *found;
     out->name = STR_NONE; /* it was the arena's */
     arena_free(&a);
     return s;
+}
+
+/* Without a file. */
+static void take_known(const char *model, struct model *out)
+{
+    const struct model *found = models_look_up(NULL, str_of(model));
+
+    if (found)
+        *out = *found;
 }
 
 static wend_status fail_unpriced(wend_str model, wend_error *err)
@@ -157,7 +180,8 @@ static wend_status check_budget(const wend_agent_options *o, const char *model,
 }
 
 wend_status model_facts(const wend_agent_options *o, const char *model,
-                        const struct mem *m, struct model *out, wend_error *err)
+                        bool elsewhere, const struct mem *m, struct model *out,
+                        wend_error *err)
 {
     const char *named = o->models_file ? o->models_file : getenv("WEND_MODELS");
     struct buf path = {.mem = m}, text = {.mem = m};
@@ -165,6 +189,7 @@ wend_status model_facts(const wend_agent_options *o, const char *model,
     wend_status s = WEND_OK;
 
     *out = (struct model){.price.cache_write = -1};
+    take_known(model, out);
     if (models_path(&path, named, getenv("XDG_CONFIG_HOME"), getenv("HOME"))) {
         s = file_read(path.ptr, MODELS_BYTES_MAX, &text, &why);
         if (s == WEND_E_NOTFOUND && !(named && *named))
@@ -179,6 +204,8 @@ wend_status model_facts(const wend_agent_options *o, const char *model,
         s = fail_nomem(err);
     buf_free(&path);
     buf_free(&text);
+    if (out->source && elsewhere) /* another server has its own price */
+        out->price = (struct price){.cache_write = -1};
     if (o->output_tokens)
         out->output = o->output_tokens;
     if (o->context_tokens && (!out->window || out->window > o->context_tokens))

@@ -44,11 +44,11 @@ struct driver {
     int64_t output_tokens; /* that a request allows an answer; 0: not said */
 };
 
-/* What the file of models says about this one, nothing if
- * there is none; `output` is the agent's own if it has one. Refuses a limit
- * of cost that cannot be kept. */
+/* What the file of models says about this one, else what wend knows of it;
+ * `output` is the agent's own if it has one. elsewhere: it is not asked at the
+ * provider's own address. Refuses a limit of cost that cannot be kept. */
 wend_status model_facts(const wend_agent_options *o, const char *model,
-                        const struct mem *m, struct model *out,
+                        bool elsewhere, const struct mem *m, struct model *out,
                         wend_error *err);
 
 /* Refuses a cost limit for a config with a model whose price is unknown. */
@@ -73,6 +73,10 @@ wend_status driver_open(const char *model, struct driver_options o,
 wend_status script_driver_open(const struct driver_options *o,
                                const struct mem *m, struct driver **out,
                                wend_error *err);
+/* By the provider in front of the name; the model itself need not be there. */
+wend_status http_driver_for(const char *model, const struct driver_options *o,
+                            const struct mem *m, struct driver **out,
+                            wend_error *err);
 wend_status http_driver_open(const struct codec *codec,
                              const struct driver_options *o,
                              const struct mem *m, struct driver **out,

@@ -17,6 +17,9 @@ struct model {
     struct price price;
     int64_t concurrency; /* requests at once; 0 = no limit */
     bool no_tools;       /* it cannot call tools */
+    /* Of a row that wend comes with: where it was found, and when. NULL: the
+     * row is from a file. */
+    const char *source, *date;
 };
 
 struct models {
@@ -32,6 +35,10 @@ wend_status models_parse(wend_str text, struct arena *a, struct models **out,
 
 /* The first entry that fits, or NULL. */
 const struct model *models_find(const struct models *m, wend_str name);
+
+/* The same, else what wend itself knows; m may be NULL. */
+const struct model *models_look_up(const struct models *m, wend_str name);
+const struct model *models_known_at(size_t i); /* NULL after the last */
 
 /* Where the file is: as it was named, else the user's own one by
  * XDG_CONFIG_HOME and HOME; any may be NULL. False if nothing says. */

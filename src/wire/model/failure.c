@@ -316,8 +316,8 @@ static int64_t days_before(int64_t year)
            (1969 / 4 - 1969 / 100 + 1969 / 400);
 }
 
-/* An IMF-fixdate of RFC 7231, as in the shape, and nothing else. */
-static bool date_seconds(wend_str s, int64_t *out)
+/* As in the shape, and nothing else. */
+bool failure_date(wend_str s, int64_t *out)
 {
     const wend_str shape = STR("???, ?? ??? ???? ??:??:?? GMT");
     enum { DAY, YEAR, HOUR, MINUTE, SECOND, NUMBERS };
@@ -382,7 +382,7 @@ static int64_t retry_after(wend_str ms_text, wend_str text, int64_t now_us)
     int64_t ms = 0, at;
 
     if (!number(ms_text, 1, &ms) && !number(text, 1000, &ms) &&
-        date_seconds(text, &at))
+        failure_date(text, &at))
         ms = at * 1000 - now_us / 1000;
     return ms > 0 && ms <= WISH_MAX ? ms : 0;
 }

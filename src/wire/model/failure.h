@@ -33,6 +33,9 @@ struct failure {
 void failure_of(int status, wend_str body, const struct failure_headers *h,
                 int64_t now_us, struct arena *a, struct failure *out);
 
+/* An IMF-fixdate of RFC 7231, in seconds of unix time; false: it is not one. */
+bool failure_date(wend_str s, int64_t *out);
+
 /* ---- For codecs ---------------------------------------------------------- */
 
 enum { FAILURE_WORDS = 3 };

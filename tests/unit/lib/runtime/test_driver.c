@@ -189,6 +189,9 @@ static const char *const spared[] = {
     "wend_store_distrust",
     /* Makes worlds of its own, for seconds; sim_* and test_sim play them. */
     "wend_sim_run",
+    /* Waits for a server; cli/models asks them all. */
+    "wend_models_ask",
+    "wend_models_free",
     /* Without a release; the same function as wend_run_listen_release. */
     "wend_run_listen",
 };

@@ -200,6 +200,7 @@ static bool check_agent(const char *f)
     wend_mcp_options mcp = {.size = sizeof mcp, .name = "m"};
     const wend_mcp_options *const mcps[] = {&mcp};
     wend_child_options kid = {.size = sizeof kid, .name = "k"};
+    wend_model_list *models = NULL;
     const wend_str relic = STR("x");
     wend_agent *a = h.rig.agent;
 
@@ -225,6 +226,9 @@ static bool check_agent(const char *f)
         SAYS_FORK(wend_agent_add_relic(a, STR("x"), NULL, &err)))
     ROW(wend_agent_add_relics,
         REFUSED(wend_agent_add_relics(a, &relic, NULL, 1, NULL)))
+    ROW(wend_models_ask, SAYS_FORK(wend_models_ask(
+                             h.rig.rt, &h.rig.agent_options, &models, &err)))
+    ROW(wend_models_free, NOTHING(wend_models_free(NULL)))
     ROW(wend_agent_load,
         SAYS_FORK(wend_agent_load(h.rig.rt, NULL, NULL, &agent, &err)))
     ROW(wend_agent_of_run,
