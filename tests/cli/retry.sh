@@ -125,20 +125,17 @@ step one unsafe 'echo one >>did; echo 1'
 step two unsafe 'echo two >>did; [ -e fixed ] || exit 1; echo 2'
 step three unsafe 'echo three >>did; echo 3'
 step four unsafe 'echo four >>did; echo 4'
-step five unsafe 'while [ ! -e tried ]; do sleep 0.05; done; echo five >>did; echo 5'
 action() { # NAME [MEMBERS]
     echo "  - {name: $1, type: tool, target: $1, mode: async, output_key: $1${2:-}}"
 }
 {
-    printf 'wend: plan/1\nname: p\non_failure: continue_independent\nactions:\n'
+    printf 'wend: plan/1\nname: p\nactions:\n'
     action one
     action two ', depends_on: [one]'
     action three ', depends_on: [one]'
     action four ', depends_on: [two, three]'
     echo 'outputs: {all: "$one $two $three $four"}'
 } >plan.yaml
-grep -q continue_independent "$test_dir/../../docs/man/wend-plan.5" ||
-    sed -i '/on_failure/d' plan.yaml
 files="--tools tools/one.yaml --tools tools/two.yaml --tools tools/three.yaml
     --tools tools/four.yaml"
 exits "a plan" 1 "$WEND" plan run -q $with $files plan.yaml
@@ -174,4 +171,60 @@ is "a canceled plan: its outputs" "$(cat "$out")" "1 2 3 4"
 is "a canceled plan: once each, and what was canceled again" "$(done_by)" \
     "four one three two two "
 exits "a canceled plan: sound" 0 "$WEND" verify last
+
+# A child and a model that end behind the place where it goes on; others that
+# are stopped since one has failed; a process that died before.
+rm -f did began go fixed
+step two read 'while [ ! -e try ]; do sleep 0.05; done
+    [ -e fixed ] || exit 1; echo 2'
+step wait read 'echo wait >>did; : >began; while [ ! -e go ]; do sleep 0.05; done
+    echo 5'
+kid=$(model kid 'turns: [{text: said, usage: {input: 7, output: 3}, repeat: forever}]')
+printf 'wend: agent/1\nname: kid\nmodel: "%s"\n' "$kid" >kid.yaml
+{
+    printf 'wend: plan/1\nname: p\nfail_fast: true\nactions:\n'
+    echo '  - {name: kid, type: agent, target: kid.yaml, prompt: x, mode: async, output_key: kid}'
+    echo '  - {name: ask, type: llm, target: default, prompt: x, mode: async, output_key: ask}'
+    action wait
+    action one
+    action two ', depends_on: [kid, ask, one]'
+    echo 'outputs: {all: "$kid $ask $one $two $wait"}'
+} >mixed.yaml
+begin "$WEND" plan run $with $files --tools tools/wait.yaml -m "$kid" mixed.yaml
+soon test -e began
+soon in_log "$id" '"name":"ask","outcome":"ok"'
+soon in_log "$id" '"name":"kid","outcome":"ok"'
+killed
+: >try
+exits "mixed: resumed, and fails" 1 "$WEND" resume --sandbox off "$id"
+has "mixed: the other one is stopped" "$err" "canceled wait"
+: >go >fixed
+before=$("$WEND" runs --json --limit 0 | grep -c '"child":true')
+exits "mixed: retry" 0 "$WEND" retry --sandbox off
+is "mixed: the outputs" "$(cat "$out")" "said said 1 2 5"
+is "mixed: one ended once" "$(grep -c one did)" 1
+is "mixed: no other child" \
+    "$("$WEND" runs --json --limit 0 | grep -c '"child":true')" "$before"
+is "mixed: what was spent counts" "$("$WEND" runs --json --limit 1 >list &&
+    json list "$(at tokens_in)")" 14
+exits "mixed: sound" 0 "$WEND" verify last
+
+# One that is idempotent keeps its key.
+rm -f go
+step wait idempotent ': >began; while [ ! -e go ]; do sleep 0.05; done; echo 5'
+{
+    printf 'wend: plan/1\nname: p\nactions:\n'
+    action wait
+    action one ', depends_on: [wait]'
+} >key.yaml
+rm -f began
+begin "$WEND" plan run $with $files --tools tools/wait.yaml key.yaml
+soon test -e began
+kill -INT $pid
+wait $pid
+: >go
+exits "a key" 0 "$WEND" retry --sandbox off
+"$WEND" log --json last --type action_start >starts
+is "a key: it stays" "$(grep '"name":"wait"' starts |
+    sed 's/.*"key":"\([^"]*\)".*/\1/' | sort | uniq -c | sed 's/ *\([0-9]*\).*/\1/')" 2
 finish

@@ -154,7 +154,7 @@ static const struct scenario scenarios[] = {
     {.name = "verify", .prepare = RAN, .args = {"verify"}},
     {.name = "prune",
      .prepare = RAN RAN,
-     .args = {"prune", "--older-than", "1ms"}},
+     .args = {"prune", "--yes", "--older-than", "1ms"}},
 };
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
 

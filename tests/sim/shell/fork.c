@@ -99,6 +99,8 @@ void act_fork(struct sim *s)
         s->readers_count == READERS_MAX || s->store.failed)
         return;
     fork.at = 1 + chance_below(&s->chance, (uint32_t)k->stored_seq);
+    if (fork.at == k->stored_seq) /* the newest, or where it went wrong */
+        fork.at = 0;
     if (chance_of(&s->chance, 500))
         fork.say = STR("and now?");
     if (s->mood.fork_more)
