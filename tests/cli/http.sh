@@ -346,7 +346,7 @@ is "what was cached counts no more, once" \
 # ---- Stopping --------------------------------------------------------------------
 
 part=$work/part # its own file: what is in it came from this run
-"$WEND" run -m "openai:delay:20ms:500:8" --base-url "$url" hi \
+"$WEND" run --stream -m "openai:delay:20ms:500:8" --base-url "$url" hi \
     >"$part" 2>"$err" &
 pid=$!
 soon test -s "$part"

@@ -22,7 +22,7 @@ is "--timeout: which" "$(limit)" "limit time"
 [ $took -lt 45000 ] # the next word is due after 90 s
 ok "--timeout: it is over soon ($took ms)"
 has "--timeout: the partial answer" last '"text":"one '
-exits "--timeout in words" 3 "$WEND" run --timeout 2s -m "$held" hi
+exits "--timeout in words" 3 "$WEND" run --stream --timeout 2s -m "$held" hi
 is "--timeout: what came is shown" "$(head -c 4 "$out")" "one "
 has "--timeout: what to do" "$err" "--timeout raises it"
 

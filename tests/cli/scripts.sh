@@ -43,7 +43,7 @@ exits "retried, in words" 0 "$WEND" run -m 'script:{"turns":[
 has "a retry is said" "$err" "retrying in"
 is "the answer is not" "$(cat "$out")" "Here."
 
-exits "cut off in the middle" 1 "$WEND" run -m 'script:{"turns":[
+exits "cut off in the middle" 1 "$WEND" run --stream -m 'script:{"turns":[
 {"text":"one two three","error":{"code":"invalid","message":"no","after":2}}]}' hi
 is "what came is shown" "$(cat "$out")" "one two "
 
