@@ -130,6 +130,37 @@ has "C locale: bars" "$out" "####"
 ! LC_ALL=C grep -q '[^ -~]' "$out"
 ok "C locale: nothing but ASCII"
 
+# A plan that the model writes has bars, too; they stand between its texts.
+cat >planner.yaml <<'YAML'
+turns:
+  - text: I plan.
+    calls:
+      - name: plan
+        args:
+          actions:
+            - {name: sum, type: tool, target: calculator, params: {expression: "6*7"}}
+            - {name: ask, type: llm, prompt: go, mode: async}
+  - {when: go, text: gone, first_delay: 700ms}
+  - text: It is 42.
+YAML
+on_screen 80x24 "$WEND run --plan 'get 42' -m script:planner.yaml" <<STEPS
+wait 1 running
+show mid
+STEPS
+is "run --plan: exit status" $status 0
+is "run --plan: a bar for each action" "$(times 'sum ' mid) $(times 'ask ' mid)" \
+    "1 1"
+is "run --plan: text, bars, text" \
+    "$(grep -o '^I plan\|^sum \|^ask \|^2 ok\|^It is 42' "$out" | paste -sd/)" \
+    "I plan/sum /ask /2 ok/It is 42"
+
+# Colours only where they are wanted; the bars are the same.
+at_terminal "$WEND plan run many.yaml -m script:fast.yaml"
+has "bars have colours" "$out" $'\e[3'
+at_terminal "NO_COLOR=1 $WEND plan run many.yaml -m script:fast.yaml"
+lacks "NO_COLOR: they have none" "$out" $'\e[3'
+has "NO_COLOR: they are drawn" "$out" "█"
+
 # ---- The status line -----------------------------------------------------------------
 
 cat >think.yaml <<'YAML'
