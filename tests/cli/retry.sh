@@ -223,7 +223,11 @@ soon test -e began
 kill -INT $pid
 wait $pid
 : >go
-exits "a key" 0 "$WEND" retry --sandbox off
+LC_ALL=C.UTF-8 on_screen 80x24 "'$WEND' retry --sandbox off" </dev/null
+is "a key: exit status" $status 0
+grep -q '^wait .*✓' "$out" && grep -q '^one .*✓' "$out" &&
+    grep -q '^2 ok' "$out"
+ok "on a terminal it has the bars of all actions" || sed 's/^/# /' "$out"
 "$WEND" log --json last --type action_start >starts
 is "a key: it stays" "$(grep '"name":"wait"' starts |
     sed 's/.*"key":"\([^"]*\)".*/\1/' | sort | uniq -c | sed 's/ *\([0-9]*\).*/\1/')" 2
