@@ -62,6 +62,28 @@ WEND_API wend_status wend_run_start_plan(wend_agent *agent,
                                          const wend_run_options *options,
                                          wend_run **out, wend_error *err);
 
+/* What the policy of an agent says about one action of a plan. */
+typedef struct wend_plan_verdict {
+    size_t size;
+    wend_str action, name, type, target;
+    wend_str args_json; /* absent: known only when the action runs */
+    wend_decision decision;
+    wend_risk risk;
+    wend_str rule;   /* that decides; "plan" for actions that call no tool */
+    wend_str reason; /* why it is asked or denied; else absent */
+    wend_str allow;  /* a rule that allows exactly this call; may be absent */
+} wend_plan_verdict;
+
+/* Lent until it returns. */
+typedef void (*wend_plan_verdict_fn)(void *ctx, const wend_plan_verdict *v);
+
+/* Tells for each action of a plan whether it would be allowed, asked about or
+ * denied if the agent ran it now. Nothing runs. A plan that
+ * wend_run_start_plan would refuse is refused in the same way. */
+WEND_API wend_status wend_plan_preview(wend_agent *agent, const wend_plan *plan,
+                                       wend_plan_verdict_fn fn, void *ctx,
+                                       wend_error *err);
+
 /* A model can write the plan: wend_run_start with `plan` set in its options
  * adds the tool `plan` to those of the agent, and the prompt is the goal.
  * Actions start while the model still writes. See wend-plan(5), also for the

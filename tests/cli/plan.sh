@@ -18,7 +18,7 @@ has "what an action waits for" "$out" \
     "20 s; after synthesize_report"
 lacks "no price is known" "$out" cost
 has "what the mark means" "$out" "* is on the critical path"
-printf 'wend: plan/1\nactions: [{name: a, type: tool, target: calculator}]\n' \
+printf 'wend: plan/1\nactions: [{name: a, type: tool, target: list_dir}]\n' \
     >"$work/short.yaml"
 exits "without estimates" 0 "$WEND" plan show "$work/short.yaml"
 lacks "no mark is explained that is not there" "$out" "is on the critical path"
@@ -55,7 +55,7 @@ has "no such input: said" "$err" "did you mean 'topic'?"
 exits "no value" 2 "$WEND" plan show --set topic $plan
 has "no value: said" "$err" "name=value"
 echo '{"wend":"plan/1","name":"x","actions":[{"name":"a","type":"tool",
-       "target":"calculator"}]}' >"$work/in.json"
+       "target":"list_dir"}]}' >"$work/in.json"
 exits "standard input" 0 sh -c "'$WEND' plan show - <'$work/in.json'"
 if has_terminal; then
     TERM=xterm script -qec "stty cols 100; $WEND plan show $plan" /dev/null \
@@ -120,4 +120,122 @@ printf 'wend: tool/1\nname: mine\ndescription: x\ncommand: ["true"]\n' >t.yaml
 printf '%s\n  - {name: a, type: tool, target: mine}\n' "$head" >p.yaml
 exits "a tool in a file" 0 "$WEND" plan show --tools t.yaml p.yaml
 exits "not without it" 2 "$WEND" plan show p.yaml
+# ---- Arguments that cannot be right -------------------------------------------
+
+mkdir -p tools
+cat >tools/greet.yaml <<'EOF'
+wend: tool/1
+name: greet
+description: d
+class: read
+command: [echo, hi]
+schema:
+  type: object
+  properties: {who: {type: string}, times: {type: integer, minimum: 1},
+               how: {enum: [loud, soft]}}
+  required: [who]
+  additionalProperties: false
+EOF
+while IFS='|' read -r why target params wanted; do
+    cat >args.yaml <<EOF
+wend: plan/1
+name: args
+inputs: {me: you}
+actions:
+  - {name: one, type: tool, target: list_dir, output_key: x}
+  - name: two
+    type: tool
+    target: $target
+    params: $params
+    depends_on: [one]
+EOF
+    run "$WEND" plan show args.yaml
+    if [ -z "$wanted" ]; then
+        is "arguments: $why" $status 0
+        continue
+    fi
+    is "arguments: $why: exit status" $status 2
+    has "arguments: $why" "$err" "args.yaml:$wanted"
+    run "$WEND" plan run args.yaml
+    is "arguments: $why: run, too" "$status $(cat "$out")" "2 "
+done <<'EOF'
+all is right|greet|{who: me, times: 2, how: loud}|
+a reference is not looked at|greet|{who: me, times: $x}|
+also inside of a text|greet|{who: "I am $me", how: soft}|
+a wrong type|greet|{who: me, times: often}|9:30: action 'two': greet: argument 'times':
+below the minimum|greet|{who: me, times: 0}|9:30: action 'two': greet: argument 'times':
+not one of the words|greet|{who: $x, how: fast}|9:28: action 'two': greet: argument 'how':
+one that is missing|greet|{times: 2}|9:13: action 'two': greet: the argument 'who' is missing
+one that is unknown|greet|{who: $x, tims: 2}|9:29: action 'two': greet: there is no argument 'tims'; did you mean 'times'?
+a built-in tool|calculator|{expression: [1]}|9:26: action 'two': calculator: argument 'expression':
+EOF
+
+# ---- A dry run ------------------------------------------------------------------
+
+cat >dry.yaml <<'EOF'
+wend: plan/1
+name: dry
+inputs: {file: out.txt}
+actions:
+  - {name: reads, type: tool, target: list_dir, output_key: x}
+  - {name: writes, type: tool, target: write_file,
+     params: {path: $file, content: hi}}
+  - {name: later, type: tool, target: write_file,
+     params: {path: $x, content: hi}, depends_on: [reads]}
+EOF
+before=$(ls -a)
+export WEND_STORE=$work/dry.db
+exits "dry run" 0 "$WEND" plan run --dry-run dry.yaml
+has "dry run: allowed, by what" "$out" \
+    "reads                allowed  tool list_dir, by default read"
+has "dry run: denied, and why" "$out" \
+    "writes               denied   tool write_file: no rule allows this call"
+has "dry run: the rule that allows it" "$out" \
+    "--approve 'write_file(out.txt)' allows it"
+has "dry run: arguments of later" "$out" \
+    "its arguments are known only when it runs"
+has "dry run: sums" "$out" "1 allowed, 0 asked, 2 denied; nothing was run"
+exits "dry run: with the rule" 0 "$WEND" plan run --dry-run \
+    --approve 'write_file(out.txt)' dry.yaml
+has "dry run: with the rule" "$out" \
+    "writes               allowed  tool write_file, by write_file(out.txt)"
+has "dry run: with the rule: sums" "$out" "2 allowed, 0 asked, 1 denied"
+exits "dry run: as JSON" 0 "$WEND" plan run --dry-run --json dry.yaml
+sed -n 2p "$out" >"$work/one"
+is "dry run: as JSON" "$(json "$work/one" \
+    "$(at action)||' '||$(at decision)||' '||$(at args.path)||' '||$(at allow)")" \
+    "writes denied out.txt write_file(out.txt)"
+is "dry run: nothing is written, no store is made" \
+    "$(ls -a) $(ls "$work"/dry.db* 2>/dev/null)" "$before "
+exits "dry run: not of show" 2 "$WEND" plan show --dry-run dry.yaml
+if has_terminal; then
+    at_terminal "$WEND plan run --dry-run dry.yaml"
+    has "dry run: asked on a terminal" "$out" "writes               asked    "
+    has "dry run: asked on a terminal: sums" "$out" "1 allowed, 2 asked, 0 denied"
+else
+    skip "dry run: asked on a terminal" "no terminal"
+fi
+export WEND_STORE=$work/wend.db
+
+# ---- What each action took --------------------------------------------------------
+
+cat >past.yaml <<'EOF'
+wend: plan/1
+name: past
+actions:
+  - {name: good, type: tool, target: calculator, params: {expression: "1"}}
+  - {name: bad, type: tool, target: calculator, params: {expression: 1/0},
+     skip_on_error: true}
+EOF
+export WEND_STORE=$work/past.db
+run "$WEND" plan run -q past.yaml
+run "$WEND" plan run -q past.yaml
+exits "what each action took" 0 "$WEND" plan show past.yaml
+has "what each action took: the one that works" "$out" "(0 of 2 failed)"
+has "what each action took: the one that does not" "$out" "(2 of 2 failed)"
+sed 's/^name: past/name: other/' past.yaml >other.yaml
+exits "what its target took" 0 "$WEND" plan show other.yaml
+has "what its target took: in another plan" "$out" "(2 of 4 failed)"
+export WEND_STORE=$work/wend.db
+
 finish

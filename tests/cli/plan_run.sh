@@ -357,7 +357,8 @@ wend: plan/1
 name: bad
 actions:
   - {name: a, type: tool, target: calculator, params: {expression: "1/0"}}
-  - {name: b, type: tool, target: calculator, depends_on: [a]}
+  - {name: b, type: tool, target: calculator, depends_on: [a],
+     params: {expression: "1"}}
 EOF
 exits "a plan that fails" 1 "$WEND" plan run bad.yaml
 has "it says which action, and why" "$err" \

@@ -286,6 +286,12 @@ static void op_start(struct worker *w)
     started(w, "run_start", s, &err, slot);
 }
 
+static void hear_verdict(void *ctx, const wend_plan_verdict *v)
+{
+    (void)ctx;
+    (void)v;
+}
+
 static void op_start_plan(struct worker *w)
 {
     wend_run **slot = free_slot(w);
@@ -315,6 +321,10 @@ static void op_start_plan(struct worker *w)
           wend_plan_describe(p, (wend_plan_format)chance_below(&w->chance, 6),
                              &text, &err),
           &err, NULL);
+    err = junk;
+    check(w, "plan_preview",
+          wend_plan_preview(some_agent(w), p, hear_verdict, NULL, &err), &err,
+          NULL);
     err = junk;
     o = some_options(w);
     started(w, "run_start_plan",

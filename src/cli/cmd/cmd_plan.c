@@ -43,6 +43,8 @@ static const struct opt opts[] = {
     ROWS_NAMES("run: "),
     ROW_LOG_FILE("run: "),
     ROWS_ANSWER("run: "),
+    ROW_FLAG(dry_run, "dry-run",
+             "run: say what would be asked for approval; run nothing"),
     ROW_QUIET("run: print only the outputs"),
     ROW_VERBOSE("run: print details to standard error"),
     ROWS_END,
@@ -146,6 +148,105 @@ static int plan_show(struct cli *cli)
                                  : show_json(text, &cost);
 }
 
+/* ---- A dry run ----------------------------------------------------------- */
+
+struct dry_run {
+    struct buf out;
+    bool json;
+    int64_t counts[WEND_DECISION_ASK + 1];
+};
+
+static const char *const decisions[] = {
+    [WEND_DECISION_ALLOW] = "allowed",
+    [WEND_DECISION_DENY] = "denied",
+    [WEND_DECISION_ASK] = "asked",
+};
+
+static void put_verdict_json(struct buf *out, const wend_plan_verdict *v)
+{
+    struct buf b = {.mem = out->mem};
+
+    json_open(&b, NULL, '{');
+    json_add_str(&b, "action", v->action);
+    json_add_str(&b, "type", v->type);
+    json_add_nullable(&b, "target", v->target);
+    if (v->args_json.ptr)
+        json_add_raw(&b, "args", v->args_json);
+    json_add_str(&b, "decision", str_of(decisions[v->decision]));
+    json_add_str(&b, "risk", str_of(wend_risk_name(v->risk)));
+    json_add_nullable(&b, "rule", v->rule);
+    json_add_nullable(&b, "reason", v->reason);
+    json_add_nullable(&b, "allow", v->allow);
+    json_close(&b, '}');
+    term_json(out, buf_view(&b));
+    buf_char(out, '\n');
+    buf_free(&b);
+}
+
+static void put_verdict_text(struct buf *b, const wend_plan_verdict *v)
+{
+    enum { NAME_COLUMNS = 20, TEXT_COLUMNS = 200 };
+
+    term_cell(b, v->name, NAME_COLUMNS);
+    buf_fmt(b, " %-8s", decisions[v->decision]);
+    buf_fmt(b, " %.*s ", (int)v->type.len, v->type.ptr);
+    if (v->target.ptr)
+        term_line(b, v->target, TEXT_COLUMNS);
+    buf_cstr(b, v->decision == WEND_DECISION_ALLOW ? ", by " : ": ");
+    term_line(b, v->decision == WEND_DECISION_ALLOW ? v->rule : v->reason,
+              TEXT_COLUMNS);
+    if (str_is(v->type, "tool") && !v->args_json.ptr)
+        buf_cstr(b, "; its arguments are known only when it runs");
+    buf_char(b, '\n');
+    if (v->decision == WEND_DECISION_ALLOW || !v->allow.len)
+        return;
+    buf_fmt(b, "%*s --approve '", NAME_COLUMNS + 9, "");
+    term_line(b, v->allow, TEXT_COLUMNS);
+    buf_cstr(b, "' allows it\n");
+}
+
+static void on_verdict(void *ctx, const wend_plan_verdict *v)
+{
+    struct dry_run *d = ctx;
+
+    d->counts[v->decision]++;
+    (d->json ? put_verdict_json : put_verdict_text)(&d->out, v);
+}
+
+static int plan_failed(struct cli *cli)
+{
+    return complain(EXIT_USAGE, "%s:%u:%u: %s", cli->plan->path, cli->err.line,
+                    cli->err.column, cli->err.message);
+}
+
+/* In memory: not even a store is made. */
+static int plan_dry_run(struct cli *cli)
+{
+    struct dry_run d = {.out.mem = &cli_mem, .json = cli->set.json};
+    wend_status s;
+    int code;
+
+    cli->set.store = "memory:";
+    code = open_runtime(cli);
+    if (!code)
+        code = agent_make(cli);
+    if (code)
+        return code;
+    s = wend_plan_preview(cli->made, cli->plan->plan, on_verdict, &d,
+                          &cli->err);
+    if (s != WEND_OK)
+        return cli->err.line ? plan_failed(cli) : report(cli, s);
+    if (!d.json)
+        buf_fmt(&d.out,
+                "%lld allowed, %lld asked, %lld denied; nothing was run\n",
+                (long long)d.counts[WEND_DECISION_ALLOW],
+                (long long)d.counts[WEND_DECISION_ASK],
+                (long long)d.counts[WEND_DECISION_DENY]);
+    return print_buf(&d.out);
+}
+
+/* ---- A run --------------------------------------------------------------- */
+
 static int plan_run(struct cli *cli)
 {
     wend_run_options o = {.size = sizeof o};
@@ -161,8 +262,7 @@ static int plan_run(struct cli *cli)
                             &cli->err);
     if (s != WEND_OK && cli->err.line) {
         stream_close(&st);
-        return complain(EXIT_USAGE, "%s:%u:%u: %s", cli->plan->path,
-                        cli->err.line, cli->err.column, cli->err.message);
+        return plan_failed(cli);
     }
     return stream_run(&st, s);
 }
@@ -180,12 +280,16 @@ static int cmd_plan(struct cli *cli)
             cli, "plan: unknown subcommand '%s'; expected show or run", what);
     if (cli->args_count != 2)
         return usage_error(cli, "plan %s: expected one FILE", what);
+    if (!runs && cli->set.dry_run)
+        return usage_error(cli, "plan show runs nothing; --dry-run is for run");
     code = tools_load(cli);
     if (!code)
         code = open_plan(cli, cli->args[1]);
     if (code)
         return code;
-    return runs ? plan_run(cli) : plan_show(cli);
+    if (runs)
+        return cli->set.dry_run ? plan_dry_run(cli) : plan_run(cli);
+    return plan_show(cli);
 }
 
 const struct command command_plan = {
@@ -198,6 +302,8 @@ const struct command command_plan = {
             "as for 'wend\n"
             "run'. The outputs of the plan go to standard output. FILE - is "
             "standard input.\n"
+            "run --dry-run lists for each action whether it would be allowed, "
+            "asked or denied.\n"
             "See wend-plan(5) for the format.\n",
     .args_max = ARGS_ANY,
     .opts = opts,

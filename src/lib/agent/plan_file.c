@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "lib/agent/agent_file.h"
 #include "lib/plan/plan.h"
 #include "wire/file/relic.h"
@@ -399,6 +400,48 @@ static wend_status fill(struct plan_loader *l)
     return WEND_OK;
 }
 
+/* Absent: only an agent knows the tool. */
+static wend_str schema_of(const struct plan_loader *l, wend_str tool)
+{
+    const wend_tool_info *info;
+
+    for (const struct tool_beside *t = l->tools; t; t = t->next)
+        if (str_is(tool, t->file.command.name))
+            return str_of(t->file.command.schema);
+    for (size_t i = 0; (info = wend_builtin(i)); i++)
+        if (str_eq(tool, info->name))
+            return info->schema;
+    return STR_NONE;
+}
+
+/* Arguments that cannot be right are an error where they are written. */
+static wend_status check_args(struct plan_loader *l, const struct json *written)
+{
+    const struct plan *p = plan_inside(l->file->seen.plan);
+    const struct json *w = json_get(written, "actions"), *at;
+    struct buf why = {.mem = l->load.arena->mem};
+    wend_status s = WEND_OK;
+
+    w = w ? w->first : NULL;
+    for (uint32_t i = 0; w && !s && i < p->count; i++, w = w->next) {
+        const struct plan_action *a = p->actions[i];
+        wend_str schema =
+            a->type == ACTION_TOOL ? schema_of(l, a->target) : STR_NONE;
+
+        if (!schema.len || plan_args_fit(json_get(w, "params"), schema,
+                                         l->load.arena, &why, &at))
+            continue;
+        s = fail_at(l->load.err, WEND_E_INVAL, at ? at->line : a->target_line,
+                    at ? at->column : a->target_column,
+                    "%.150s:%u:%u: action '%.*s': %.*s: %.*s",
+                    l->file->seen.path, at ? at->line : a->target_line,
+                    at ? at->column : a->target_column, UTF8_ARGS(a->name, 64),
+                    UTF8_ARGS(a->target, 64), UTF8_ARGS(buf_view(&why), 300));
+    }
+    buf_free(&why);
+    return l->load.arena->failed ? nomem(l) : s;
+}
+
 static wend_status parse(struct plan_loader *l, wend_str text)
 {
     const wend_plan_options o = {.size = sizeof o,
@@ -410,7 +453,7 @@ static wend_status parse(struct plan_loader *l, wend_str text)
     struct agent_file *f = l->file;
     wend_error why = {0};
     wend_status s = wend_plan_parse(text, &o, &f->seen.plan, &why);
-    const struct json *at;
+    const struct json *at, *written;
 
     if (l->load.arena->failed || s == WEND_E_NOMEM)
         return nomem(l);
@@ -421,13 +464,13 @@ static wend_status parse(struct plan_loader *l, wend_str text)
     }
     if (s)
         return fail_in(l->load.err, f->seen.path, &why);
+    written = yaml_parse(text, l->load.arena, NULL, NULL);
     if (plan_inside(f->seen.plan)->on_failure == FAILURE_REPLAN) {
-        at =
-            json_get(yaml_parse(text, l->load.arena, NULL, NULL), "on_failure");
+        at = json_get(written, "on_failure");
         f->replan_line = at ? at->line : 1;
         f->replan_column = at ? at->column : 1;
     }
-    return WEND_OK;
+    return check_args(l, written);
 }
 
 /* Recursion is bounded by CHILD_DEPTH_MAX. */

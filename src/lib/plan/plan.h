@@ -11,6 +11,17 @@
 wend_status plan_enter(const wend_plan *plan, wend_error *err); /* as others */
 const struct plan *plan_inside(const wend_plan *plan);          /* lent */
 
+/* ---- Checks before a run (plan_args.c, plan_run.c) ----------------------- */
+
+/* Whether what is known of an action's arguments fits its tool's schema; they
+ * are as written, NULL for none. If not, `why` says what is wrong, and `at` is
+ * the argument (NULL: none is to blame). */
+bool plan_args_fit(const struct json *params, wend_str schema_text,
+                   struct arena *a, struct buf *why, const struct json **at);
+/* Whether the agent has all that the plan needs. Its config 0 is made. */
+wend_status plan_check_actions(wend_agent *agent, const struct plan *p,
+                               wend_error *err);
+
 /* ---- Plans that a model writes (planner.c) ------------------------------- */
 
 /* Members of a config: what the model is told, what its plans may name. */

@@ -10,6 +10,20 @@
 #include "base/fail.h"
 #include "base/utf8.h"
 
+/* What the checks of one plan share: it is read once, whatever it names. */
+struct plan_check {
+    wend_agent *agent;
+    struct arena arena;
+    const struct json *action; /* as written, of the one that is looked at */
+    struct checked *checked;   /* workflows that were found good */
+};
+
+struct checked {
+    struct checked *next;
+    const struct agent_child *child;
+    const struct json *inputs;
+};
+
 /* ---- What the agent can do ----------------------------------------------- */
 
 static wend_status refuse(const struct plan_action *a, const char *what,
@@ -29,19 +43,39 @@ static wend_str nearest_tool(const struct plan_action *a,
                        offsetof(struct tool, name), count);
 }
 
-static wend_status check_tool(const struct config *c,
-                              const struct plan_action *a, wend_error *err)
+/* Where it is written is only known for its target. */
+static wend_status check_args(struct plan_check *c, const struct plan_action *a,
+                              const struct tool *tool, wend_error *err)
 {
-    const struct tool *tool = config_tool(c, a->target);
+    struct buf why = {.mem = c->arena.mem};
+    const struct json *at;
+    wend_status s = WEND_OK;
+
+    if (tool->schema && !plan_args_fit(json_get(c->action, "params"),
+                                       tool->schema_text, &c->arena, &why, &at))
+        s = fail_at(err, WEND_E_INVAL, a->target_line, a->target_column,
+                    "action '%.*s': %.*s: %.*s", UTF8_ARGS(a->name, 80),
+                    UTF8_ARGS(a->target, 80), UTF8_ARGS(buf_view(&why), 300));
+    if (c->arena.failed)
+        s = fail_nomem(err);
+    buf_free(&why);
+    return s;
+}
+
+static wend_status check_tool(struct plan_check *c, const struct plan_action *a,
+                              wend_error *err)
+{
+    const struct config *config = c->agent->configs[0];
+    const struct tool *tool = config_tool(config, a->target);
 
     if (!tool)
         return refuse(a, "there is no tool",
-                      nearest_tool(a, c->tools, c->tools_count), err);
+                      nearest_tool(a, config->tools, config->tools_count), err);
     return tool->child ? refuse(a,
                                 "instead, an action of type agent does what "
                                 "models do by the tool",
                                 STR_NONE, err)
-                       : WEND_OK;
+                       : check_args(c, a, tool, err);
 }
 
 static wend_status check_relic(const struct config *c,
@@ -103,23 +137,6 @@ wend_status plan_with_inputs(wend_str plan_json, wend_str inputs,
 
 /* ---- Plans in it --------------------------------------------------------- */
 
-static wend_status check_actions(wend_agent *agent, const struct plan *p,
-                                 wend_error *err);
-
-/* What the checks of one plan share: it is read once, whatever it names. */
-struct plan_check {
-    wend_agent *agent;
-    struct arena arena;
-    const struct json *action; /* as written, of the one that is looked at */
-    struct checked *checked;   /* workflows that were found good */
-};
-
-struct checked {
-    struct checked *next;
-    const struct agent_child *child;
-    const struct json *inputs;
-};
-
 /* Whether the plan has all the inputs that the action gives it. */
 static wend_status check_inputs(const struct plan_check *c,
                                 const struct json *inputs, wend_error *err)
@@ -154,7 +171,7 @@ static wend_status check_inside(struct plan_check *c,
     if (s == WEND_OK)
         s = agent_config(k->agent, 0, err);
     if (s == WEND_OK)
-        s = check_actions(k->agent, inner, err);
+        s = plan_check_actions(k->agent, inner, err);
     done->child = k;
     done->inputs =
         json_get(json_parse(k->plan_json, &c->arena, NULL), "inputs");
@@ -208,7 +225,7 @@ static wend_status check_action(struct plan_check *c,
 
     switch ((enum action_type)a->type) {
     case ACTION_DECISION: return WEND_OK;
-    case ACTION_TOOL: return check_tool(config, a, err);
+    case ACTION_TOOL: return check_tool(c, a, err);
     case ACTION_LLM: return check_model(config, a, err);
     case ACTION_RELIC: return check_relic(config, a, err);
     case ACTION_AGENT:
@@ -218,19 +235,20 @@ static wend_status check_action(struct plan_check *c,
     return WEND_OK;
 }
 
-/* As they were written; only workflows are compared with that. */
+/* As they were written; only what has arguments is compared with that. */
 static const struct json *written(const struct plan *p, struct arena *a)
 {
     const struct json *list = NULL;
 
     for (uint32_t i = 0; !list && i < p->count; i++)
-        if (p->actions[i]->type == ACTION_WORKFLOW)
+        if (p->actions[i]->type == ACTION_WORKFLOW ||
+            p->actions[i]->type == ACTION_TOOL)
             list = json_get(json_parse(p->json, a, NULL), "actions");
     return list ? list->first : NULL;
 }
 
-static wend_status check_actions(wend_agent *agent, const struct plan *p,
-                                 wend_error *err)
+wend_status plan_check_actions(wend_agent *agent, const struct plan *p,
+                               wend_error *err)
 {
     struct plan_check c = {.agent = agent, .arena.mem = &agent->mem};
     wend_status s = WEND_OK;
@@ -274,7 +292,7 @@ static wend_status start_plan(wend_agent *agent, const wend_plan *plan,
     if (s == WEND_OK)
         s = agent_config(agent, 0, err);
     if (s == WEND_OK)
-        s = check_actions(agent, p, err);
+        s = plan_check_actions(agent, p, err);
     if (s == WEND_OK)
         s = run_start(agent, p->name, p, o, out, err);
     arena_free(&a);

@@ -192,6 +192,12 @@ static bool check_store(const char *f)
     return false;
 }
 
+static void hear_verdict(void *ctx, const wend_plan_verdict *v)
+{
+    (void)ctx;
+    (void)v;
+}
+
 static bool check_agent(const char *f)
 {
     wend_runtime_options ro = {.size = sizeof ro, .store = h.rig.store};
@@ -294,6 +300,8 @@ static bool check_rest(const char *f)
     ROW(wend_collector_answer, !wend_collector_answer(h.collector).ptr)
     ROW(wend_collector_get, !wend_collector_get(h.collector, WEND_RUN_START, 0))
     ROW(wend_collector_free, NOTHING(wend_collector_free(h.collector)))
+    ROW(wend_plan_preview, SAYS_FORK(wend_plan_preview(
+                               h.rig.agent, h.plan, hear_verdict, NULL, &err)))
     ROW(wend_plan_describe,
         SAYS_FORK(wend_plan_describe(h.plan, WEND_PLAN_JSON, &text, &err)))
     ROW(wend_plan_free, NOTHING(wend_plan_free(h.plan)))
