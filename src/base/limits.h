@@ -45,7 +45,7 @@ enum {
     FACTS_SEEN_MAX = 10000, /* of an agent, looked through */
     FACTS_TOLD_MAX = 50,
     LEARNED_KEY_MAX = 512,       /* bytes of a target whose past is kept */
-    LEARNED_TARGETS_MAX = 256,   /* of one run */
+    LEARNED_TARGETS_MAX = 512,   /* and actions, of one run */
     LEARNED_SEEN_MAX = 4096,     /* looked through when a plan starts */
     RELIC_KEY_MAX = 512,         /* bytes of a name in a relic */
     RELIC_NAME_MAX = 31,         /* of it, and of an endpoint: a tool has 64 */

@@ -118,6 +118,31 @@ static void end_bar(struct waterfall *w, const wend_event *ev)
     }
 }
 
+/* The critical path of plan_start is the declared one. Once something is
+ * learned it says nothing about the time that is left: then the longest action
+ * of each wave counts. */
+static int64_t critical_ms(struct waterfall *w, const wend_ev_plan_start *e)
+{
+    int64_t waves = e->waves > 0 && e->waves < (1 << 20) ? e->waves : 0;
+    int64_t *most = arena_alloc(&w->arena, ((size_t)waves + 1) * sizeof *most);
+    int64_t sum = 0;
+    bool learned = false;
+
+    for (const struct json *a = w->planned; a && most; a = a->next) {
+        const struct json *mark = json_get(a, "learned");
+        int64_t wave = 0, ms = 0;
+
+        learned |= mark && mark->kind == JSON_TRUE;
+        json_i64(json_get(a, "wave"), &wave);
+        json_i64(json_get(a, "estimate_ms"), &ms);
+        if (wave > 0 && wave <= waves && ms > most[wave])
+            most[wave] = ms;
+    }
+    for (int64_t i = 1; learned && i <= waves; i++)
+        sum += most[i];
+    return learned ? sum : e->critical_path_ms;
+}
+
 /* A run may have several plans in turn; each has its own drawing. */
 static void begin(struct waterfall *w, const wend_event *ev)
 {
@@ -130,9 +155,9 @@ static void begin(struct waterfall *w, const wend_event *ev)
     list =
         json_parse_own(arena_str(&w->arena, e->actions_json), &w->arena, NULL);
     w->began_us = ev->time_us;
-    w->critical_ms = e->critical_path_ms;
     w->total = list ? list->count : 0;
     w->planned = list ? list->first : NULL;
+    w->critical_ms = critical_ms(w, e);
 }
 
 /* The time in which no process had the run is not shown. */

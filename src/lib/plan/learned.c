@@ -1,5 +1,6 @@
 /*
- * learned.c - what calls and actions took in the past, by type and target.
+ * learned.c - what calls and actions took in the past, by type and target, and
+ * what each action of a plan took.
  *
  * A run counts for itself and adds what it has seen to the store when its end
  * is kept: one small fact for each target, however many ends there were, so
@@ -16,6 +17,8 @@
 
 #include "base/limits.h"
 
+/* Facts by target; those about the actions of a plan have a space for each
+ * plan, which is this word and the plan's name. */
 static const char space[] = "learned";
 
 enum {
@@ -32,7 +35,7 @@ struct sums {
 /* What this run has seen of one target. */
 struct took {
     struct took *next;
-    wend_str key;
+    wend_str space, key;
     int64_t runs, failures, oks, ok_us;
 };
 
@@ -77,7 +80,7 @@ static void add(struct wend_run *r, const struct took *t)
     struct buf text = {.mem = &r->rt->mem};
     struct sums s = {0};
 
-    if (fact_text(r->rt, str_of(space), t->key, &text, NULL) == WEND_OK) {
+    if (fact_text(r->rt, t->space, t->key, &text, NULL) == WEND_OK) {
         if (!text.len || !read_sums(buf_view(&text), &r->rt->mem, &s))
             s = (struct sums){0};
         add_up(&s, t);
@@ -85,7 +88,7 @@ static void add(struct wend_run *r, const struct took *t)
         buf_fmt(&text, "[%lld,%lld,%lld,%lld]", (long long)s.runs,
                 (long long)s.failures, (long long)s.oks, (long long)s.mean_us);
         if (!text.failed)
-            fact_keep(r->rt, &(struct store_fact){.space = str_of(space),
+            fact_keep(r->rt, &(struct store_fact){.space = t->space,
                                                   .key = t->key,
                                                   .text = buf_view(&text),
                                                   .time_us = rt_wall(r->rt)});
@@ -95,9 +98,25 @@ static void add(struct wend_run *r, const struct took *t)
 
 /* ---- Seeing -------------------------------------------------------------- */
 
+static struct took *took_new(struct wend_run *r, wend_str in, wend_str key)
+{
+    struct took *t = mem_zalloc(&r->mem, sizeof *t + in.len + key.len);
+    char *text = (char *)(t + 1);
+
+    if (!t)
+        return NULL;
+    memcpy(text, in.ptr, in.len);
+    memcpy(text + in.len, key.ptr, key.len);
+    t->space = (wend_str){text, in.len};
+    t->key = (wend_str){text + in.len, key.len};
+    t->next = r->took;
+    r->took = t;
+    return t;
+}
+
 /* Only what ran to an end of its own says something. */
-static void see(struct wend_run *r, wend_str key, wend_outcome outcome,
-                int64_t ms)
+static void see(struct wend_run *r, wend_str in, wend_str key,
+                wend_outcome outcome, int64_t ms)
 {
     bool ok = outcome == WEND_OUTCOME_OK;
     struct took *t = r->took;
@@ -105,19 +124,12 @@ static void see(struct wend_run *r, wend_str key, wend_outcome outcome,
 
     if ((!ok && outcome != WEND_OUTCOME_FAILED &&
          outcome != WEND_OUTCOME_TIMEOUT) ||
-        !key.len)
+        !key.len || !in.len)
         return;
-    for (; t && !str_eq(t->key, key); t = t->next)
+    for (; t && !(str_eq(t->key, key) && str_eq(t->space, in)); t = t->next)
         count++;
-    if (!t && count < LEARNED_TARGETS_MAX) {
-        t = mem_zalloc(&r->mem, sizeof *t + key.len + 1);
-        if (!t)
-            return;
-        memcpy(t + 1, key.ptr, key.len);
-        t->key = (wend_str){(const char *)(t + 1), key.len};
-        t->next = r->took;
-        r->took = t;
-    }
+    if (!t && count < LEARNED_TARGETS_MAX)
+        t = took_new(r, in, key);
     if (!t)
         return;
     assert(str_eq(t->key, key));
@@ -128,17 +140,52 @@ static void see(struct wend_run *r, wend_str key, wend_outcome outcome,
         t->ok_us += (ms < LEARNED_MS_MAX ? ms : LEARNED_MS_MAX) * 1000;
 }
 
+/* Where the past of a plan's actions is kept. Lent by `room`; absent if it does
+ * not fit, and for a plan of a model: its names mean nothing later. */
+static wend_str plan_space(char room[LEARNED_KEY_MAX], const struct plan *p)
+{
+    size_t len = sizeof space + p->name.len;
+
+    if (p->written || len > LEARNED_KEY_MAX)
+        return STR_NONE;
+    memcpy(room, space, sizeof space - 1);
+    room[sizeof space - 1] = ' ';
+    memcpy(room + sizeof space, p->name.ptr, p->name.len);
+    return (wend_str){room, len};
+}
+
+/* The name of the action and its target: one that calls something else now has
+ * no past. */
+static wend_str action_key(char room[LEARNED_KEY_MAX],
+                           const struct plan_action *a, wend_str model)
+{
+    char target[LEARNED_KEY_MAX];
+    wend_str key = plan_past_key(target, a, model);
+    size_t len = a->name.len + 1 + key.len;
+
+    if (!key.ptr || len > LEARNED_KEY_MAX)
+        return STR_NONE;
+    memcpy(room, a->name.ptr, a->name.len);
+    room[a->name.len] = ' ';
+    memcpy(room + a->name.len + 1, key.ptr, key.len);
+    return (wend_str){room, len};
+}
+
 /* How long an interrupted action took is unknown. */
 static void see_action(struct wend_run *r, const wend_ev_action_end *e)
 {
     const struct plan_state *p = &r->turn.plan;
     uint32_t i = p->started ? plan_find(p->plan, e->action) : PLAN_NONE;
-    char room[LEARNED_KEY_MAX];
+    char room[LEARNED_KEY_MAX], in[LEARNED_KEY_MAX];
 
     if (i == PLAN_NONE || e->cached || plan_action_state(p, i)->at != AT_RUNS ||
         plan_action_state(p, i)->again)
         return;
-    see(r, plan_past_key(room, p->plan->actions[i], r->birth.model), e->outcome,
+    see(r, str_of(space),
+        plan_past_key(room, p->plan->actions[i], r->birth.model), e->outcome,
+        e->ms);
+    see(r, plan_space(in, p->plan),
+        action_key(room, p->plan->actions[i], r->birth.model), e->outcome,
         e->ms);
 }
 
@@ -151,7 +198,8 @@ static void see_call(struct wend_run *r, const wend_ev_call_end *e)
     if (i < 0 || e->cached || e->outcome == WEND_OUTCOME_SUPERSEDED ||
         !turn_call_runs(&r->turn, (uint32_t)i))
         return;
-    see(r, plan_past_key(room, &tool, STR_NONE), e->outcome, e->ms);
+    see(r, str_of(space), plan_past_key(room, &tool, STR_NONE), e->outcome,
+        e->ms);
 }
 
 void learned_forget(struct wend_run *r)
@@ -207,15 +255,16 @@ static bool on_past(void *ctx, const struct store_fact *f)
 }
 
 /* In `a`; without anything if the store cannot be read, and err says why. */
-static const struct plan_past *read_past(wend_store *store, wend_str model,
-                                         struct arena *a, wend_error *err)
+static const struct plan_past *read_past(wend_store *store, wend_str in,
+                                         wend_str model, struct arena *a,
+                                         wend_error *err)
 {
     struct reading r = {a, {.mem = a->mem}};
     struct plan_past *past = arena_alloc(a, sizeof *past);
 
-    if (past &&
-        store->ops->facts(store, str_of(space), STR_NONE, 0, on_past, &r,
-                          err) == WEND_OK &&
+    if (past && in.len &&
+        store->ops->facts(store, in, STR_NONE, 0, on_past, &r, err) ==
+            WEND_OK &&
         r.list.len && !r.list.failed) {
         past->model = model;
         past->count = r.list.len / sizeof *past->list;
@@ -232,7 +281,8 @@ const struct plan_past *learned_past(struct wend_run *r)
     wend_error err = {0};
 
     if (!r->past && r->turn.config && r->turn.config->plan_tool) {
-        r->past = read_past(r->rt->store, r->birth.model, &r->arena, &err);
+        r->past = read_past(r->rt->store, str_of(space), r->birth.model,
+                            &r->arena, &err);
         if (err.status != WEND_OK)
             run_error(r, "learned",
                       "what actions took in the past cannot be read: %s",
@@ -241,17 +291,36 @@ const struct plan_past *learned_past(struct wend_run *r)
     return r->past;
 }
 
+/* Its own past counts before that of others with the same target. */
+static const struct plan_learned *find(const struct plan_past *own,
+                                       const struct plan_past *past,
+                                       const struct plan_action *a)
+{
+    char room[LEARNED_KEY_MAX];
+    struct plan_known wanted = {.key = action_key(room, a, past->model)};
+    const struct plan_known *known = NULL;
+
+    if (wanted.key.ptr && own->count)
+        known = bsearch(&wanted, own->list, own->count, sizeof wanted,
+                        plan_past_order);
+    return known ? &known->learned : plan_past_find(past, a);
+}
+
 const struct plan_learned *learned_plan(wend_store *store, const struct plan *p,
                                         wend_str model, struct arena *a)
 {
     struct arena scratch = {.mem = a->mem};
-    const struct plan_past *past = read_past(store, model, &scratch, NULL);
+    char room[LEARNED_KEY_MAX];
+    const struct plan_past *past =
+        read_past(store, str_of(space), model, &scratch, NULL);
+    const struct plan_past *own =
+        read_past(store, plan_space(room, p), model, &scratch, NULL);
     struct plan_learned *out =
         arena_alloc(a, ((size_t)p->count + 1) * sizeof *out);
     bool any = false;
 
-    for (uint32_t i = 0; out && past && i < p->count; i++) {
-        const struct plan_learned *l = plan_past_find(past, p->actions[i]);
+    for (uint32_t i = 0; out && past && own && i < p->count; i++) {
+        const struct plan_learned *l = find(own, past, p->actions[i]);
 
         if (l)
             out[i] = *l;

@@ -343,6 +343,8 @@ static void check_learned(void)
                      "c", "later",
                      ", depends_on: [a, b]") "," ACT("d", "broken",
                                                      ", depends_on: [c]"));
+    static const char other[] = "wend: plan/1\nname: other\nactions: [" ACT(
+        "a", "echo", "") "," ACT("x", "echo", "") "]\n";
     wend_call *slots[4] = {NULL};
     struct rig r;
     wend_run *run, *next = NULL, *fork = NULL;
@@ -365,12 +367,14 @@ static void check_learned(void)
     wend_call_return(slots[0], (wend_str){"old", 3});
     wend_call_return(slots[1], (wend_str){"new", 3});
     wend_run_wait(next, &text);
-    learned_is(&r, plan, NULL, "a:2 b:2 d:1 ",
+    learned_is(&r, plan, NULL, "a:1 b:1 d:1 ",
                "what ended before and after an interruption");
     tap_ok(!wend_run_fork(r.agent, id, &at_end, NULL, &fork, &r.err) &&
                !wend_run_wait(fork, &text),
            "a fork of it ends: %s", r.err.message);
-    learned_is(&r, plan, NULL, "a:2 b:2 d:1 ", "what it shares is not its own");
+    learned_is(&r, plan, NULL, "a:1 b:1 d:1 ", "what it shares is not its own");
+    learned_is(&r, other, NULL, "a:2 x:2 ",
+               "another plan: what all with the target took");
     wend_run_free(fork);
     wend_run_free(next);
     rig_close(&r);
