@@ -139,7 +139,7 @@ has "no price, in view: -" "$out" "tokens, - USD"
 exits "no price, in view --format json" 0 "$WEND" view --format json last
 lacks "no price, in view --format json: never 0" "$out" '"cost":0'
 exits "no price, on the page" 0 "$WEND" view --format html last
-has "no price, on the page: -" "$out" "tokens · - USD"
+has "no price, on the page" "$out" "cost unknown"
 exits "no price, in stats" 0 "$WEND" stats --json
 has "no price, in stats: null, what is known, and how often" "$out" \
     '"cost":null,"cost_at_least":0.000999,"unpriced":3'
