@@ -41,6 +41,7 @@ struct settings {
     const char *user, *session, *correlation_id;
     const char *record_dir, *playback_dir, *head, *salvage, *output;
     struct words types, tool_files, servers, inputs, labels;
+    bool offline;
     bool list, remove, exact, always, dry_run, no_run, live, trust_store;
     struct words results;
     int64_t events;     /* enum dialect_word; -1 = not given */
@@ -76,11 +77,12 @@ struct cli {
     const wend_manifest **tool_files; /* of --tools */
     size_t tool_files_count;
     const struct json *past_tools; /* of the resumed run */
-    int servers_code;   /* of a list of tools that was not accepted; 0 */
-    wend_agent *made;   /* of the run; NULL: none yet */
-    bool asks;          /* its calls are approved on this terminal */
-    struct arena arena; /* of cli_mem; lives as long as the process */
-    wend_error err;     /* of the last call of the library, see report */
+    int servers_code;         /* of a list of tools that was not accepted; 0 */
+    wend_agent *made;         /* of the run; NULL: none yet */
+    bool asks;                /* its calls are approved on this terminal */
+    struct arena arena;       /* of cli_mem; lives as long as the process */
+    const char *config_error; /* of a command that runs all the same */
+    wend_error err;           /* of the last call of the library, see report */
     char **argv; /* the arguments after the command name; ends with NULL */
     int args_count;
     char **args; /* arguments that are not options */

@@ -106,6 +106,18 @@ static void defaults(struct settings *set)
     set->speed = 1;
 }
 
+/* Nothing in an invalid file counts. */
+static int read_config(struct cli *cli)
+{
+    if (config_load(&cli->set, &cli->arena, &cli->err) == WEND_OK)
+        return EXIT_DONE;
+    if (!cli->command->no_config)
+        return complain(EXIT_USAGE, "%s", cli->err.message);
+    defaults(&cli->set);
+    cli->config_error = arena_str(&cli->arena, str_of(cli->err.message)).ptr;
+    return EXIT_DONE;
+}
+
 /* Options are parsed twice: first alone, to report their errors and --help
  * before those of the config file; then on top of it. */
 static int settle(struct cli *cli, int count, char **args)
@@ -122,9 +134,7 @@ static int settle(struct cli *cli, int count, char **args)
     } else if (!cli->set.help) {
         cli->given = cli->set;
         defaults(&cli->set);
-        if (!cli->command->no_config &&
-            config_load(&cli->set, &cli->arena, &cli->err) != WEND_OK)
-            code = complain(EXIT_USAGE, "%s", cli->err.message);
+        code = read_config(cli);
         config_environment(&cli->set);
         if (!code && cli->command->takes_agent &&
             (cli->given.agent || !cli->command->agent_named))

@@ -45,4 +45,66 @@ fi
 exits "doctor: a model that fails" 1 "$WEND" doctor -m script:/nowhere
 exits "doctor: a model" 0 "$WEND" doctor -m "$hello"
 is "doctor leaves no runs" "$("$WEND" runs --json)" ""
+grep -qE '^(ok|note) +disk +[0-9]+ MiB are free' "$out"
+ok "doctor: the disk"
+
+# ---- The settings of a run ------------------------------------------------------------
+
+unset OPENAI_API_KEY http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
+failing() { # NAME CHECK WORDS FIX OPTION...: the check fails, and says what to do
+    local name=$1 check=$2 words=$3 fix=$4
+    shift 4
+    exits "$name" 1 "$WEND" doctor "$@"
+    grep -A1 "^FAIL $check " "$out" >failed
+    has "$name: why" failed "$words"
+    has "$name: what to do" failed "-> $fix"
+    lacks "$name: no key is shown" "$out" my-key
+}
+failing "no key" model "no key for openai" "export OPENAI_API_KEY=KEY" -m openai:x
+failing "no server" provider "127.0.0.1:1: connection refused" \
+    "check --base-url" -m openai:x --base-url http://127.0.0.1:1/v1
+failing "a budget without a price" model "no price is known" "use another" \
+    -m openai:x --base-url http://127.0.0.1:1/v1 --budget-cost 1
+failing "a server of tools that fails" mcp "bad" "run it by hand: false" \
+    -m "$hello" --mcp bad=false
+exits "--offline asks nobody" 0 "$WEND" doctor --offline -m openai:x \
+    --base-url http://127.0.0.1:1/v1 --mcp bad=false
+has "--offline asks nobody: and says so" "$out" "not asked: --offline"
+mkdir -p "$HOME/.config/wend"
+printf 'model: openai:x\nbase_url: http://127.0.0.1:1/v1\n' \
+    >"$HOME/.config/wend/config.yaml"
+failing "settings of the config file" provider "127.0.0.1:1" "check --base-url"
+rm "$HOME/.config/wend/config.yaml"
+printf 'wend: agent/1\nname: a\nmodel: openai:x\nbase_url: http://127.0.0.1:1/v1\n' \
+    >a.yaml
+failing "settings of an agent" provider "127.0.0.1:1" "check --base-url" -a a.yaml
+
+if [ ! -x "$test_server" ]; then
+    skip "a provider" "$test_server is not built"
+    finish
+fi
+serve_http --log "$work/requests"
+export OPENAI_API_KEY=my-key
+at=http://127.0.0.1:$port
+list="file:${test_dir//\//%2F}%2F..%2Fgolden%2Fmodels%2Fopenai.json,type=application%2Fjson"
+now=$(date +%s)
+exits "a provider" 0 "$WEND" doctor -m openai:gpt-4o \
+    --base-url "$at/=$list,clock=$now/v1"
+has "a provider: it answers" "$out" "answers, with 3 models"
+has "a provider: its clock" "$out" "the provider's clock"
+has "a provider: asked with the key of a run" "$work/requests" \
+    "Authorization: Bearer my-key"
+failing "a clock that is off" clock "ahead of the provider's clock" timedatectl \
+    -m openai:gpt-4o --base-url "$at/=$list,clock=$((now - 4000))/v1"
+failing "a model that it does not have" provider "'gpt-5' is not one of them" \
+    "wend models openai --base-url" -m openai:gpt-5 --base-url "$at/=$list/v1"
+failing "a wrong key" provider "401" "export OPENAI_API_KEY=KEY" \
+    -m openai:x --base-url "$at/=status:401/v1"
+exits "no list, but an answer" 0 "$WEND" doctor -m openai:x \
+    --base-url "$at/=status:404;text:3/v1"
+has "no list, but an answer: said" "$out" "answers a small request"
+failing "no list and no answer" provider 404 "check the model" \
+    -m openai:x --base-url "$at/=status:404/v1"
+is "doctor leaves no runs of its own" "$("$WEND" runs --json)" ""
+exec 9>&-
 finish

@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -19,6 +20,7 @@
 #include "base/json.h"
 #include "cli/agent/agent.h"
 #include "cli/cmd/cmd.h"
+#include "cli/cmd/doctor.h"
 #include "cli/rows.h"
 #include "cli/config.h"
 #include "cli/keys.h"
@@ -43,27 +45,32 @@ enum {
     LANDLOCK_ABI_SIGNALS = 6,
     MFD_EXEC_FLAG = 0x10,
 };
-#define CLOCK_EARLIEST 1735689600 /* 2025-01-01: before wend existed */
+#define CLOCK_OFF_US INT64_C(60000000) /* keys and certificates may expire */
+#define CLOCK_EARLIEST 1735689600      /* 2025-01-01: before wend existed */
 
+/* Those of `run` that decide what works. */
 static const struct opt opts[] = {
     ROW_JSON("print one JSON object per check"),
-    ROW_TEXT(store, "store", "URL", "store to check (default $WEND_STORE)"),
+    ROW_FLAG(offline, "offline", "ask no provider and no MCP server"),
+    ROW_AGENT("agent to check: a file or a name (default ./wend.yaml)"),
     ROW_MODEL("model to check (default $WEND_MODEL)"),
+    ROWS_PROVIDER,
+    ROW_FLAG(http2, "http2", "use HTTP/2 if the provider supports it"),
+    ROW_MODELS,
+    ROW_TOOL("tool to offer; may be repeated"),
+    ROW_TOOLS("file that defines a tool; may be repeated"),
+    ROW_MCP("MCP server NAME=COMMAND or NAME=URL; may be repeated"),
+    ROW_STORE_ANY,
+    ROW_MONEY(budget_cost, "budget-cost", LIMIT_COST),
+    ROW_APPROVE(APPROVE_HELP),
+    ROW_SANDBOX(SANDBOX_HELP),
     ROWS_END,
 };
 
-enum mark { MARK_OK, MARK_NOTE, MARK_FAIL };
 static const char *const mark_names[] = {
     [MARK_OK] = "ok", [MARK_NOTE] = "note", [MARK_FAIL] = "FAIL"};
 
-struct finding {
-    struct cli *cli;
-    enum mark mark;
-    struct buf what;
-    const char *fix; /* NULL = nothing to do */
-};
-
-static void found(struct finding *f, enum mark mark, const char *fix)
+void found(struct finding *f, enum mark mark, const char *fix)
 {
     f->mark = mark;
     f->fix = fix;
@@ -90,7 +97,6 @@ static void check_version(struct finding *f)
 
 static void check_config(struct finding *f)
 {
-    struct settings read = {0};
     struct cli *cli = f->cli;
     bool named;
 
@@ -103,34 +109,11 @@ static void check_config(struct finding *f)
         buf_cstr(&f->what, " (not found; it is optional)");
         return;
     }
-    if (config_load(&read, &cli->arena, &cli->err) == WEND_OK)
+    if (!cli->config_error)
         return;
     buf_clear(&f->what);
-    buf_cstr(&f->what, cli->err.message);
+    buf_cstr(&f->what, cli->config_error);
     found(f, MARK_FAIL, "fix that line, or remove the file");
-}
-
-static void check_model(struct finding *f)
-{
-    wend_agent_options o = {.size = sizeof o, .model = f->cli->set.model};
-    wend_runtime *rt = NULL;
-    wend_agent *agent = NULL;
-    wend_error *err = &f->cli->err;
-
-    if (!o.model) {
-        buf_cstr(&f->what, "not set");
-        found(f, MARK_NOTE, "use -m, or set WEND_MODEL");
-        return;
-    }
-    if (wend_runtime_new(NULL, &rt, err) == WEND_OK &&
-        wend_agent_new(rt, &o, &agent, err) == WEND_OK) {
-        buf_cstr(&f->what, o.model);
-    } else {
-        buf_cstr(&f->what, err->message);
-        found(f, MARK_FAIL, "use another model, or fix its script");
-    }
-    wend_agent_free(agent);
-    wend_runtime_free(rt);
 }
 
 /* Opening creates the store if it is absent, locks it, and verifies that it
@@ -141,7 +124,7 @@ static void check_store(struct finding *f)
 
     if (wend_store_open(cli->set.store, &cli->store, &cli->err) != WEND_OK) {
         buf_cstr(&f->what, cli->err.message);
-        found(f, MARK_FAIL, "repair it, or choose another with --store");
+        found(f, MARK_FAIL, "wend verify, or choose another with --store");
     } else if (store_file(cli, &f->what)) {
         buf_cstr(&f->what, ": opens; commits are durable");
     } else {
@@ -164,6 +147,42 @@ static void check_mode(struct finding *f)
             st.st_mode & 0777);
     if (st.st_mode & 077)
         found(f, MARK_FAIL, "chmod 600 the file");
+}
+
+enum {
+    DISK_FAIL_MIB = 64,   /* a run and its deltas may not fit any more */
+    DISK_NOTE_MIB = 1024, /* a few days of work */
+};
+
+/* Where the store is. */
+static void check_disk(struct finding *f)
+{
+    struct buf path = {.mem = f->what.mem};
+    struct statvfs st;
+    uint64_t mib;
+
+    if (!store_file(f->cli, &path)) {
+        buf_cstr(&f->what, "nothing is kept");
+        return;
+    }
+    if (statvfs(path.ptr, &st)) { /* not created: its folder */
+        char *slash = strrchr(path.ptr, '/');
+
+        if (slash)
+            slash[slash == path.ptr] = 0;
+        if (statvfs(slash ? path.ptr : ".", &st)) {
+            judge(f, false, "", path.ptr, MARK_FAIL,
+                  "create the folder, or choose another with --store");
+            return;
+        }
+    }
+    mib = (uint64_t)st.f_bavail * st.f_frsize >> 20;
+    buf_fmt(&f->what, "%llu MiB are free where the store is",
+            (unsigned long long)mib);
+    if (mib < DISK_NOTE_MIB)
+        found(f, mib < DISK_FAIL_MIB ? MARK_FAIL : MARK_NOTE,
+              "wend prune --older-than 30d, or choose another disk with "
+              "--store");
 }
 
 static void check_openat2(struct finding *f)
@@ -324,6 +343,7 @@ static void check_workspace(struct finding *f)
 static void check_clock(struct finding *f)
 {
     struct timespec wall, steady, later;
+    int64_t off_us = 0;
     char text[40];
 
     clock_gettime(CLOCK_REALTIME, &wall);
@@ -331,6 +351,13 @@ static void check_clock(struct finding *f)
     clock_gettime(CLOCK_MONOTONIC, &later);
     strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", gmtime(&wall.tv_sec));
     buf_cstr(&f->what, text);
+    if (f->d->list && f->d->list->server_us)
+        off_us = f->d->list->local_us - f->d->list->server_us;
+    if (f->d->list && f->d->list->server_us)
+        buf_fmt(&f->what, ", %lld s %s the provider's clock",
+                llabs(off_us / 1000000), off_us < 0 ? "behind" : "ahead of");
+    if (llabs(off_us) > CLOCK_OFF_US)
+        found(f, MARK_FAIL, "timedatectl set-ntp true, or set the clock");
     if (wall.tv_sec < CLOCK_EARLIEST)
         found(f, MARK_FAIL, "set the clock: ids and times depend on it");
     else if (later.tv_sec < steady.tv_sec)
@@ -352,14 +379,15 @@ static const struct {
     const char *name;
     void (*fn)(struct finding *f);
 } checks[] = {
-    {"version", check_version},     {"config", check_config},
-    {"store", check_store},         {"file mode", check_mode},
-    {"model", check_model},         {"openat2", check_openat2},
-    {"landlock", check_landlock},   {"seccomp", check_seccomp},
-    {"memfd", check_memfd},         {"pidfd", check_pidfd},
-    {"mounts", check_mounts},       {"bounds", check_bounds},
-    {"workspace", check_workspace}, {"clock", check_clock},
-    {"terminal", check_terminal},
+    {"version", check_version},   {"config", check_config},
+    {"store", check_store},       {"file mode", check_mode},
+    {"disk", check_disk},         {"model", check_model},
+    {"provider", check_provider}, {"mcp", check_servers},
+    {"openat2", check_openat2},   {"landlock", check_landlock},
+    {"seccomp", check_seccomp},   {"memfd", check_memfd},
+    {"pidfd", check_pidfd},       {"mounts", check_mounts},
+    {"bounds", check_bounds},     {"workspace", check_workspace},
+    {"clock", check_clock},       {"terminal", check_terminal},
 };
 
 /* ---- Saying it ----------------------------------------------------------- */
@@ -390,23 +418,22 @@ static void put_line(struct buf *out, const char *name, const struct finding *f)
 static int run(struct cli *cli)
 {
     struct buf out = {.mem = &cli_mem};
-    struct settings read = {0};
-    int code, failed = 0;
+    struct doctor d = {.cli = cli, .load.size = sizeof d.load};
+    int code = agent_fill(cli, &d.load, &d.agent), failed = 0;
 
-    /* The config file applies where nothing else is set. */
-    if (config_load(&read, &cli->arena, NULL) == WEND_OK) {
-        if (!cli->set.model)
-            cli->set.model = read.model;
-        if (!cli->set.store)
-            cli->set.store = read.store;
-    }
+    if (!code) /* the store is checked on its own */
+        code = report(cli, wend_runtime_new(NULL, &cli->rt, &cli->err));
+    if (code)
+        return code;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
-        struct finding f = {.cli = cli, .what = {.mem = &cli_mem}};
+        struct finding f = {.d = &d, .cli = cli, .what = {.mem = &cli_mem}};
 
         checks[i].fn(&f);
         failed += f.mark == MARK_FAIL;
         (cli->set.json ? put_json : put_line)(&out, checks[i].name, &f);
     }
+    wend_agent_free(d.probe);
+    wend_models_free(d.list);
     code = print_buf(&out);
     return !code && failed ? EXIT_FAILED : code;
 }
@@ -415,8 +442,13 @@ const struct command command_doctor = {
     .name = "doctor",
     .args = "[OPTIONS]",
     .summary = "check what works on this machine, and how to fix the rest",
-    .more = "The exit status is 1 if an essential check fails.\n",
+    .more = "The settings are those of 'wend run' with the same options. The "
+            "provider is asked\n"
+            "for its models, or with the smallest request if it has no list. "
+            "The exit status\n"
+            "is 1 if an essential check fails.\n",
     .opts = opts,
     .no_config = true,
+    .takes_agent = true,
     .run = run,
 };
