@@ -158,6 +158,25 @@ hurry
 shows resumed 'class="cut"' ', resumed' 'in which no process owned the run'
 hold
 
+# A call that waits for approval, and what it was afterwards.
+if has_terminal; then
+    asks=$(model asks 'turns:
+  - calls: [{name: write_file, args: {path: new, content: x}}]
+  - text: written')
+    before=$(newest)
+    term_begin "$WEND run -t write_file -m $asks Write."
+    soon is_new "$before"
+    soon in_log "$(newest)" '"type":"approval_ask"'
+    page waiting
+    shows waiting 'class="w waiting"' 'class="wait"'
+    "$WEND" approve "$(newest)" call_1 yes
+    term_end
+    page approved
+    shows approved 'waits for approval ' 'class="wait"' 'class="kc"'
+else
+    skip "a call that waits for approval" "no script(1) from util-linux"
+fi
+
 # ---- All runs ---------------------------------------------------------------------
 
 exits "all" 0 "$WEND" view --all -o "$pages/all.html"

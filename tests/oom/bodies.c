@@ -183,6 +183,12 @@ void play_load(const struct scenario *sc, struct tale *t)
 }
 
 /* A plan of a file, with a tool, a relic, an agent and a plan of files. */
+static void on_verdict(void *ctx, const wend_plan_verdict *v)
+{
+    (void)ctx;
+    (void)v;
+}
+
 void play_plan_file(const struct scenario *sc, struct tale *t)
 {
     const wend_manifest_options mo = {.size = sizeof mo, .plan = true};
@@ -203,6 +209,10 @@ void play_plan_file(const struct scenario *sc, struct tale *t)
         if (step_ok(t, "load",
                     wend_agent_load(st.rt, NULL, &o, &agent, &st.err),
                     &st.err) &&
+            step_ok(
+                t, "preview",
+                wend_plan_preview(agent, m->plan, on_verdict, NULL, &st.err),
+                &st.err) &&
             step_ok(
                 t, "start",
                 wend_run_start_plan(agent, m->plan, NULL, NULL, &run, &st.err),

@@ -35,9 +35,10 @@ static bool fits(const struct json *schema, const struct json *value,
 {
     struct arena a = {.mem = why->mem};
     struct schema *compiled = NULL;
-    bool ok = schema_compile(schema, &a, &compiled, NULL) != WEND_OK ||
-              schema_check(compiled, value, why);
+    wend_status s = schema_compile(schema, &a, &compiled, NULL);
+    bool ok = s != WEND_OK || schema_check(compiled, value, why);
 
+    why->failed |= s == WEND_E_NOMEM;
     arena_free(&a);
     return ok;
 }
