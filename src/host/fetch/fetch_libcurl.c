@@ -11,6 +11,9 @@
  * retry.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/utf8.h"
@@ -175,11 +178,25 @@ static bool is_unconnected(CURLcode code)
     return code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT;
 }
 
+/* Whether libcurl could have read it. */
+static bool has_certificate(const char *path)
+{
+    static const char mark[] = "-----BEGIN ";
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    char text[4096];
+    ssize_t len = fd >= 0 ? read(fd, text, sizeof text) : -1;
+
+    if (fd >= 0)
+        close(fd);
+    return len > 0 && memmem(text, (size_t)len, mark, sizeof mark - 1);
+}
+
 /* libcurl does not tell why it could not read a file or resolve a name, and
  * another thread may have closed a descriptor since. */
 static bool may_be_short(struct exchange *t, CURLcode code)
 {
-    bool may = code == CURLE_SSL_CACERT_BADFILE ||
+    bool may = (code == CURLE_SSL_CACERT_BADFILE &&
+                has_certificate(t->parties.ca.file)) ||
                (code == CURLE_COULDNT_RESOLVE_HOST && room_crowded());
 
     return may && t->shorts++ < SHORTS_MAX;
