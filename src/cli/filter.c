@@ -88,29 +88,38 @@ static bool contains(wend_str text, const struct buf *lower)
 /* ---- The log ------------------------------------------------------------- */
 
 /* One kept event of a run, lent until the log is freed; NULL if it is of
- * another type or cannot be read: a listing shows damaged runs, too. */
-static const wend_event *look_up(struct cli *cli, const wend_run_info *info,
-                                 int64_t seq, wend_event_type type,
-                                 wend_run **log)
+ * another type, if the log is damaged or if the run is gone: a listing shows
+ * what it can. Returns 0, or the exit code of another error, reported. */
+static int look_up(struct cli *cli, const wend_run_info *info, int64_t seq,
+                   wend_event_type type, wend_run **log, const wend_event **ev)
 {
     wend_replay_options o = {.size = sizeof o, .seq_from = seq, .seq_to = seq};
     char id[sizeof((struct found){0}.id)];
-    const wend_event *ev;
+    wend_status s;
 
     o.filter.types = UINT64_C(1) << type;
     str_copy(id, sizeof id, info->run);
     *log = NULL;
-    return wend_store_replay(cli->rt, id, &o, log, NULL) == WEND_OK &&
-                   wend_run_next(*log, &ev) == WEND_OK
-               ? ev
-               : NULL;
+    s = wend_store_replay(cli->rt, id, &o, log, &cli->err);
+    if (s == WEND_OK) {
+        s = wend_run_next(*log, ev);
+        if (s != WEND_OK)
+            cli->err = *wend_run_error(*log);
+    }
+    if (s == WEND_OK)
+        return EXIT_DONE;
+    *ev = NULL;
+    return s == WEND_END || s == WEND_E_CORRUPT || s == WEND_E_NOTFOUND
+               ? EXIT_DONE
+               : report(cli, s);
 }
 
-void names_read(struct cli *cli, const wend_run_info *info, struct arena *a,
-                struct run_names *out)
+int names_read(struct cli *cli, const wend_run_info *info, struct arena *a,
+               struct run_names *out)
 {
+    const wend_event *ev;
     wend_run *log;
-    const wend_event *ev = look_up(cli, info, 1, WEND_RUN_START, &log);
+    int code = look_up(cli, info, 1, WEND_RUN_START, &log, &ev);
 
     *out = (struct run_names){0};
     if (ev) {
@@ -119,6 +128,7 @@ void names_read(struct cli *cli, const wend_run_info *info, struct arena *a,
             json_parse(arena_str(a, ev->u.run_start.labels_json), a, NULL);
     }
     wend_run_free(log);
+    return code;
 }
 
 static bool has_label(const struct json *labels, const char *wanted)
@@ -133,51 +143,66 @@ static bool has_label(const struct json *labels, const char *wanted)
     return false;
 }
 
-static bool labels_fit(struct cli *cli, const struct filter *f,
-                       const wend_run_info *info)
+static int labels_fit(struct cli *cli, const struct filter *f,
+                      const wend_run_info *info, bool *fits)
 {
     struct arena a = {.mem = &cli_mem};
     struct run_names names;
-    bool fits = true;
+    int code = names_read(cli, info, &a, &names);
 
-    names_read(cli, info, &a, &names);
     for (size_t i = 0; i < f->labels->count; i++)
-        fits &= has_label(names.labels, f->labels->items[i]);
+        *fits &= has_label(names.labels, f->labels->items[i]);
     arena_free(&a);
-    return fits;
+    return code;
 }
 
-static bool start_fits(struct cli *cli, const struct filter *f,
-                       const wend_run_info *info)
+static int start_fits(struct cli *cli, const struct filter *f,
+                      const wend_run_info *info, bool *fits)
 {
+    const wend_event *ev;
     wend_run *log;
-    const wend_event *ev = look_up(cli, info, 1, WEND_RUN_START, &log);
-    bool fits = ev && contains(ev->u.run_start.prompt, &f->grep);
+    int code = look_up(cli, info, 1, WEND_RUN_START, &log, &ev);
 
+    *fits = ev && contains(ev->u.run_start.prompt, &f->grep);
     wend_run_free(log);
-    return fits;
+    return code;
 }
 
-static bool end_fits(struct cli *cli, const struct filter *f,
-                     const wend_run_info *info)
+static int end_fits(struct cli *cli, const struct filter *f,
+                    const wend_run_info *info, bool *fits)
 {
+    const wend_event *ev;
     wend_run *log;
-    const wend_event *ev = look_up(cli, info, info->seq, WEND_RUN_END, &log);
+    int code = look_up(cli, info, info->seq, WEND_RUN_END, &log, &ev);
     const wend_ev_error *e = ev ? ev->u.run_end.error : NULL;
-    bool fits = ev && (contains(ev->u.run_end.text, &f->grep) ||
-                       (e && (contains(e->message, &f->grep) ||
-                              contains(e->code, &f->grep))));
 
+    *fits = ev && (contains(ev->u.run_end.text, &f->grep) ||
+                   (e && (contains(e->message, &f->grep) ||
+                          contains(e->code, &f->grep))));
     wend_run_free(log);
-    return fits;
+    return code;
 }
 
-/* A fork has its own prompt, and its parent's is in its log. */
-static bool text_fits(struct cli *cli, const struct filter *f,
-                      const wend_run_info *info)
+/* A list has the beginning of a prompt; that of a fork is the fork's own, and
+ * its parent's is in the log. */
+static bool is_whole(const wend_run_info *info)
 {
-    return contains(info->prompt, &f->grep) || start_fits(cli, f, info) ||
-           (info->ended_us && end_fits(cli, f, info));
+    enum { LISTED = 4000 }; /* bytes that every list has */
+
+    return info->prompt.len < LISTED && (!info->parent.ptr || info->child);
+}
+
+static int text_fits(struct cli *cli, const struct filter *f,
+                     const wend_run_info *info, bool *fits)
+{
+    int code = EXIT_DONE;
+
+    *fits = contains(info->prompt, &f->grep);
+    if (!*fits && !is_whole(info))
+        code = start_fits(cli, f, info, fits);
+    if (!code && !*fits && info->ended_us)
+        code = end_fits(cli, f, info, fits);
+    return code;
 }
 
 /* ---- The filter ---------------------------------------------------------- */
@@ -217,12 +242,15 @@ struct filtering {
 static int filter_one(void *ctx, const wend_run_info *info)
 {
     struct filtering *f = ctx;
-    int code;
+    int code = EXIT_DONE;
+    bool fits = true;
 
-    if (f->filter->labels->count && !labels_fit(f->cli, f->filter, info))
-        return EXIT_DONE;
-    if (f->filter->grep.len && !text_fits(f->cli, f->filter, info))
-        return EXIT_DONE;
+    if (f->filter->labels->count)
+        code = labels_fit(f->cli, f->filter, info, &fits);
+    if (!code && fits && f->filter->grep.len)
+        code = text_fits(f->cli, f->filter, info, &fits);
+    if (code || !fits)
+        return code;
     code = f->fn(f->ctx, info);
     f->left -= f->left > 0;
     return code == EXIT_DONE && !f->left ? ENOUGH : code;

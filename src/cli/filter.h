@@ -20,14 +20,15 @@ int filter_open(const struct cli *cli, int64_t now_us, struct filter *out);
 int each_filtered(struct cli *cli, const struct filter *f, int64_t left,
                   each_run_fn fn, void *ctx);
 
-/* What only the log knows; strings are in the arena, absent if the log cannot
- * be read. */
+/* What only the log knows; strings are in the arena, absent if the log is
+ * damaged. */
 struct run_names {
     wend_str correlation_id;
     const struct json *labels; /* an object, or NULL */
 };
-void names_read(struct cli *cli, const wend_run_info *info, struct arena *a,
-                struct run_names *out);
+/* Returns 0, or the exit code of an error, which has been reported. */
+int names_read(struct cli *cli, const wend_run_info *info, struct arena *a,
+               struct run_names *out);
 
 /* --user, --session, --correlation-id and --label for a new run: 0 or
  * EXIT_USAGE, reported. The texts live as long as the process. */

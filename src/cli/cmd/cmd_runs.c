@@ -62,12 +62,12 @@ static int flush(struct lister *l, size_t keep)
 /* ---- JSON ---------------------------------------------------------------- */
 
 /* The default correlation id is the run's. */
-static void add_names(struct buf *b, struct cli *cli, const wend_run_info *r)
+static int add_names(struct buf *b, struct cli *cli, const wend_run_info *r)
 {
     struct arena a = {.mem = &cli_mem};
     struct run_names names;
+    int code = names_read(cli, r, &a, &names);
 
-    names_read(cli, r, &a, &names);
     json_add_str(b, "user", r->user);
     json_add_str(b, "session", r->session);
     if (!str_eq(names.correlation_id, r->run))
@@ -75,12 +75,14 @@ static void add_names(struct buf *b, struct cli *cli, const wend_run_info *r)
     if (names.labels && names.labels->first)
         json_add(b, "labels", names.labels);
     arena_free(&a);
+    return code;
 }
 
 static int put_json(void *ctx, const wend_run_info *r)
 {
     struct lister *l = ctx;
     struct buf b = {.mem = l->out.mem};
+    int code;
 
     json_open(&b, NULL, '{');
     json_add_str(&b, "run", r->run);
@@ -102,14 +104,14 @@ static int put_json(void *ctx, const wend_run_info *r)
         json_add_bool(&b, "child", r->child);
     if (r->imported)
         json_add_bool(&b, "imported", true);
-    add_names(&b, l->cli, r);
+    code = add_names(&b, l->cli, r);
     buf_cstr(&b, "}\n");
     if (l->safe_only)
         term_json(&l->out, buf_view(&b));
     else
         buf_str(&l->out, buf_view(&b));
     buf_free(&b);
-    return flush(l, FLUSH_BYTES);
+    return code ? code : flush(l, FLUSH_BYTES);
 }
 
 /* ---- One row ------------------------------------------------------------- */
@@ -190,14 +192,13 @@ static void parent_cell(struct lister *l, const wend_run_info *r, bool below)
     grid_cell(&l->grid, r->parent.ptr ? str_of(text) : STR(""));
 }
 
-static void labels_cell(struct lister *l, const wend_run_info *r)
+static int labels_cell(struct lister *l, const wend_run_info *r)
 {
     struct arena a = {.mem = &cli_mem};
     struct buf b = {.mem = &cli_mem};
     struct run_names names = {0};
+    int code = l->has_labels ? names_read(l->cli, r, &a, &names) : EXIT_DONE;
 
-    if (l->has_labels)
-        names_read(l->cli, r, &a, &names);
     for (const struct json *j = names.labels ? names.labels->first : NULL; j;
          j = j->next) {
         buf_cstr(&b, b.len ? " " : "");
@@ -208,6 +209,7 @@ static void labels_cell(struct lister *l, const wend_run_info *r)
     grid_cell(&l->grid, buf_view(&b));
     buf_free(&b);
     arena_free(&a);
+    return code;
 }
 
 /* `lines`: of a tree. */
@@ -227,6 +229,7 @@ static void prompt_cell(struct lister *l, const wend_run_info *r,
 static int put_row(struct lister *l, const wend_run_info *r, wend_str lines)
 {
     struct grid *t = &l->grid;
+    int code;
 
     grid_cell(t, (wend_str){r->run.ptr, (size_t)l->id_len});
     grid_cell(t, r->status);
@@ -238,9 +241,9 @@ static int put_row(struct lister *l, const wend_run_info *r, wend_str lines)
     parent_cell(l, r, lines.len > 0);
     grid_cell(t, r->session);
     grid_cell(t, r->user);
-    labels_cell(l, r);
+    code = labels_cell(l, r);
     prompt_cell(l, r, lines);
-    return flush(l, FLUSH_BYTES);
+    return code ? code : flush(l, FLUSH_BYTES);
 }
 
 /* ---- Short ids ----------------------------------------------------------- */
