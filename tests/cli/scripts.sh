@@ -24,7 +24,7 @@ is "no run was started" "$("$WEND" runs --json)" ""
 exits "the model fails" 1 "$WEND" run -m \
     'script:{"turns":[{"error":{"code":"auth","message":"bad key"}}]}' hi
 is "one clear line" "$(cat "$err")" \
-    "wend: run failed: auth: bad key; check the provider's API key"
+    "wend: run failed: auth: bad key; check the provider's API key; see 'wend doctor'"
 exits "the model fails --json" 1 "$WEND" run --json -m \
     'script:{"turns":[{"error":{"code":"auth","message":"bad key"}}]}' hi
 is "model dead: order" "$(types "$out")" "run_start turn_start context_start \

@@ -91,19 +91,21 @@ static inline bool seen_body(void *ctx, const char *p, size_t len)
     return true;
 }
 
-/* Ports differ from run to run: `host:port: why` becomes `host: why`. */
+/* Ports differ from run to run: `host:port` at the beginning, before ": why" or
+ * " through the proxy", becomes `host`. */
 static inline bool without_port(char *out, size_t size, const char *message)
 {
-    const char *end = strstr(message, ": "), *port = end;
-    int len;
+    const char *end = message + strcspn(message, " "), *port;
 
-    while (port && port > message && port[-1] >= '0' && port[-1] <= '9')
+    end -= end > message && end[-1] == ':';
+    for (port = end; port > message && port[-1] >= '0' && port[-1] <= '9';)
         port--;
-    if (!port || port == end || port[-1] != ':')
-        port = end = NULL;
-    len = (int)(port ? port - 1 - message : 0);
-    snprintf(out, size, "%.*s%s", len, message, end ? end : message);
-    return port != NULL;
+    if (port == end || port == message || port[-1] != ':') {
+        snprintf(out, size, "%s", message);
+        return false;
+    }
+    snprintf(out, size, "%.*s%s", (int)(port - 1 - message), message, end);
+    return true;
 }
 
 static inline void seen_end(void *ctx, enum fetch_end how, const char *message)
