@@ -151,7 +151,7 @@ begin "$WEND" run -m "$held" 'Be slow.'
 soon in_log "$id" '"type":"model_start"'
 killed
 page broken
-shows broken 'no end'
+shows broken '<p class="state interrupted">' 'no end'
 hurry
 "$WEND" resume "$id" >/dev/null 2>&1
 "$WEND" view --format html -o "$pages/resumed.html" "$id"
@@ -168,7 +168,7 @@ if has_terminal; then
     soon is_new "$before"
     soon in_log "$(newest)" '"type":"approval_ask"'
     page waiting
-    shows waiting 'class="w waiting"' 'class="wait"'
+    shows waiting '<p class="state running">' 'class="w waiting"' 'class="wait"'
     "$WEND" approve "$(newest)" call_1 yes
     term_end
     page approved

@@ -52,8 +52,19 @@ static int fold(struct cli *cli, const char *id, struct timeline *t)
         o.filter.types = 0;
         code = each_event(cli, id, &o, timeline_event, t);
     }
-    timeline_end(t);
     return code;
+}
+
+/* What a run without an end does now. */
+static void bring_up_to_date(struct cli *cli, const char *id,
+                             struct timeline *t)
+{
+    bool active = run_state(cli, id, NULL) == RUN_UNDER_WAY;
+    int64_t now_us = wall_us() - t->idle_us;
+
+    t->state = active ? "running" : "interrupted";
+    if (active && now_us > t->scale.ended_us)
+        t->scale.ended_us = now_us;
 }
 
 /* ---- One run ------------------------------------------------------------- */
@@ -82,6 +93,9 @@ static int fold_family(struct family *f, const char *id, struct timeline *t,
 
     timeline_init(t, &cli_mem, f->detail_max);
     code = fold(f->cli, id, t);
+    if (!code && !t->outcome)
+        bring_up_to_date(f->cli, id, t);
+    timeline_end(t);
     for (int i = 0; i < DETAIL_STEPS; i++)
         f->details[i] += t->details[i];
     for (struct turn_line *line = t->turns; line && !code; line = line->next)
@@ -192,7 +206,9 @@ static int put_index(struct index *x)
 
         timeline_init(&t, &cli_mem, INDEX_DETAIL);
         code = fold(x->cli, x->list[i].run.ptr, &t);
-        page_index_add(&x->page, &t, x->list[i].status);
+        t.state = x->list[i].status.ptr;
+        timeline_end(&t);
+        page_index_add(&x->page, &t);
         arena_free(&t.arena);
     }
     page_index_close(&x->page);
@@ -243,6 +259,7 @@ static int run(struct cli *cli)
     else {
         timeline_init(&t, &cli_mem, 0);
         code = fold(cli, found.id, &t);
+        timeline_end(&t);
     }
     return code ? code : put(cli, &t);
 }

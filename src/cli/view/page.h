@@ -30,8 +30,7 @@ struct page_index {
 /* What each of `count` runs may take. */
 size_t page_index_share(size_t count);
 void page_index_open(struct page_index *x);
-void page_index_add(struct page_index *x, const struct timeline *t,
-                    wend_str status);
+void page_index_add(struct page_index *x, const struct timeline *t);
 void page_index_close(struct page_index *x);
 
 /* ---- Parts that both have (page_part.c) ---------------------------------- */
@@ -58,7 +57,7 @@ void page_put_cost(struct buf *b, int64_t nano, const char *unknown);
 /* UTC, to the minute or `whole`. */
 void page_put_clock(struct buf *b, int64_t time_us, bool whole);
 /* The mark and the word of a state; why may be absent. */
-const char *page_state(wend_outcome o); /* word, and a class */
+const char *page_state(const struct timeline *t); /* word, and a class */
 void page_put_state(struct buf *b, const char *state, wend_str why);
 /* A link if the run is on the page. */
 void page_put_link(const struct page *p, wend_str run);

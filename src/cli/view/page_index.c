@@ -4,8 +4,6 @@
  * Each run has the same share of the bytes. What does not fit is cut: first
  * texts, then rows.
  */
-#include <stdio.h>
-
 #include "base/svg.h"
 #include "cli/view/page.h"
 
@@ -97,15 +95,12 @@ static void put_story(struct page_index *x, const struct timeline *t,
     page_put_facts(&p, t);
 }
 
-void page_index_add(struct page_index *x, const struct timeline *t,
-                    wend_str status)
+void page_index_add(struct page_index *x, const struct timeline *t)
 {
     struct buf *b = x->out;
     size_t from = b->len, used;
-    char state[32];
 
-    snprintf(state, sizeof state, "%.*s", (int)status.len, status.ptr);
-    put_summary(x, t, t->outcome ? page_state(t->outcome) : state);
+    put_summary(x, t, page_state(t));
     buf_cstr(b, "<div id=\"r-");
     xml_put(b, t->run);
     buf_cstr(b, "\"><p class=\"mute\">run <code>");

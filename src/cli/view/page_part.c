@@ -59,7 +59,7 @@ static const char style_of_chart[] =
     "border-radius:4px;padding:0 12px 8px}"
     ".chart .chart{margin:8px 0}"
     ".turn,.row>summary,.top{display:grid;gap:0 12px;align-items:center;"
-    "grid-template-columns:minmax(8rem,16rem) 1fr 4.5rem 9rem}"
+    "grid-template-columns:minmax(8rem,16rem) 1fr 4.5rem 10rem}"
     ".top{position:sticky;top:0;z-index:1;background:var(--panel);"
     "border-bottom:1px solid var(--line)}"
     ".chart .chart .top{position:static}"
@@ -198,23 +198,29 @@ void page_put_key(struct buf *b)
     buf_cstr(b, "<span>pale: before the first token</span></p>\n");
 }
 
-const char *page_state(wend_outcome o)
-{
-    return o ? wend_outcome_name(o) : "no-end";
-}
-
-void page_put_state(struct buf *b, const char *state, wend_str why)
+static bool is_known(const char *state)
 {
     size_t i = 0, count = sizeof marks / sizeof *marks;
 
     while (i < count && strcmp(marks[i].state, state) != 0)
         i++;
-    if (i < count)
-        buf_fmt(b,
-                "<svg class=\"m\" aria-hidden=\"true\"><use href=\"#m-%s\"/>"
-                "</svg>",
-                state);
-    buf_cstr(b, "<bdi>");
+    return i < count;
+}
+
+/* The state comes from a store: only words of ours are markup. */
+const char *page_state(const struct timeline *t)
+{
+    const char *state = t->outcome ? wend_outcome_name(t->outcome) : t->state;
+
+    return state && is_known(state) ? state : "no-end";
+}
+
+void page_put_state(struct buf *b, const char *state, wend_str why)
+{
+    buf_fmt(b,
+            "<svg class=\"m\" aria-hidden=\"true\"><use href=\"#m-%s\"/>"
+            "</svg><bdi>",
+            state);
     for (const char *p = state; *p; p++)
         buf_char(b, *p == '-' ? ' ' : *p);
     if (why.len && !str_is(why, state)) {
@@ -260,8 +266,8 @@ void page_put_count(struct buf *b, int64_t n)
 
 void page_put_cost(struct buf *b, int64_t nano, const char *unknown)
 {
-    if (nano < 0) {
-        buf_cstr(b, unknown);
+    if (nano <= 0) {
+        buf_cstr(b, nano ? unknown : ""); /* nothing was asked, or it is free */
         return;
     }
     buf_char(b, '$');

@@ -32,12 +32,13 @@ struct chart {
 static const char *state_of(const struct chart *c, const struct span *s)
 {
     if (s->bar.outcome)
-        return page_state(s->bar.outcome);
+        return wend_outcome_name(s->bar.outcome);
     if (!s->pieces)
         return "not-started";
     if (s->last->kind == PIECE_WAIT && !c->t->outcome)
         return "waiting";
-    return "no-end";
+    return c->t->state && !strcmp(c->t->state, "running") ? "running"
+                                                          : "no-end";
 }
 
 /* What an action is, as its plan declares it. */
@@ -76,6 +77,10 @@ static void put_attempts(struct buf *b, const struct chart *c,
     }
     if (s->cached)
         buf_cstr(b, " \u00b7 from cache");
+    if (s->why.len) {
+        buf_fmt(b, " \u00b7 %s: ", bar_outcome(s->bar.outcome));
+        xml_put_cut(b, s->why, HINT_CHARS);
+    }
     for (const struct piece *p = s->pieces; p; p = p->next) {
         if (p->kind == PIECE_WORK && s->attempts < 2)
             continue;
@@ -96,7 +101,7 @@ static void put_detail(const struct chart *c, const char *name,
 {
     struct buf *b = c->p->out;
 
-    if (!d->bytes)
+    if (!d->bytes || str_is(d->text, "null"))
         return;
     buf_fmt(b, "<h3>%s</h3><div><pre dir=\"auto\">", name);
     if (d->text.len && str_eq(d->text, c->t->answer.text) &&
@@ -226,8 +231,8 @@ void page_put_facts(const struct page *p, const struct timeline *t)
 
     for (const struct turn_line *line = t->turns; line; line = line->next)
         turns += line->counter >= 0;
-    buf_fmt(b, "<p class=\"state %s\">", page_state(t->outcome));
-    page_put_state(b, page_state(t->outcome), t->code);
+    buf_fmt(b, "<p class=\"state %s\">", page_state(t));
+    page_put_state(b, page_state(t), t->code);
     buf_cstr(b, "</p>\n<p class=\"facts\"><b>");
     page_put_time(b, t->scale.ended_us - t->scale.began_us);
     buf_cstr(b, "</b>");

@@ -126,6 +126,7 @@ struct timeline {
     const struct gap *gaps;       /* newest first */
     struct bar_scale scale;
     wend_outcome outcome;
+    const char *state; /* without an outcome: running, interrupted; or NULL */
     int64_t tokens_in, tokens_out, cost_nano; /* cost -1: not known */
     struct turn_line *turns, *last;
     struct remark *remarks, **remarks_last; /* oldest first */
