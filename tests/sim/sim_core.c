@@ -183,6 +183,10 @@ static void sim_run(struct sim *s, enum mode mode)
     for (uint32_t i = 0;
          i < chaos && !s->book.run_over && !s->head.broken_count; i++)
         step_on(s);
+    /* One that is over can be forked, too: it goes on from before its end. */
+    if (s->book.run_over && !s->head.broken_count && s->mood.fork &&
+        s->forks < FORKS_MAX)
+        go_on_as_fork(s);
     s->draining = true;
     for (uint32_t i = 0; i < PATIENCE && !s->book.run_over &&
                          !s->head.broken_count && mode != MODE_SAFETY;
