@@ -147,7 +147,7 @@ exits "no price, in stats for people" 0 "$WEND" stats
 has "no price, in stats for people: at least" "$out" \
     "at least 0.000999 USD (no price for 3 model calls)"
 is "no price, in stats for people: -" \
-    "$(grep '^  script' "$out" | tr -s ' ' | cut -d' ' -f 8)" -
+    "$(grep '^script' "$out" | tr -s ' ' | cut -d' ' -f 7)" -
 
 # ---- Budgets -----------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
  * cmd_stats.c - wend stats: usage, durations and failures of many runs.
  */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "cli/cmd/cmd.h"
@@ -9,6 +10,7 @@
 #include "cli/rows.h"
 #include "cli/term.h"
 #include "cli/view/bar.h"
+#include "cli/view/grid.h"
 #include "cli/view/stats.h"
 
 enum { NAME_COLUMNS = 24, TIME_COLUMNS = 9 };
@@ -211,41 +213,82 @@ static int64_t not_ok(const struct tally *t)
     return n;
 }
 
-/* Models, tools or agents; the columns of each. */
-static void put_used(struct buf *b, const struct usage *u)
+static void number_cell(struct grid *g, int64_t n)
 {
-    buf_fmt(b, " %9lld %9lld", (long long)u->tokens_in,
-            (long long)u->tokens_out);
-    if (u->unpriced)
-        buf_fmt(b, " %9s", "-");
-    else
-        buf_fmt(b, " %9.4f", (double)u->cost_nano / 1e9);
+    char text[24];
+
+    snprintf(text, sizeof text, "%lld", (long long)n);
+    grid_cell(g, str_of(text));
 }
 
+/* A part without tokens has no such columns. */
+static void used_cells(struct grid *g, const struct usage *u, bool any)
+{
+    struct buf b = {.mem = &cli_mem};
+
+    if (any) {
+        number_cell(g, u->tokens_in);
+        number_cell(g, u->tokens_out);
+        term_usd(&b, u->unpriced ? -1 : u->cost_nano);
+    } else {
+        grid_cell(g, STR(""));
+        grid_cell(g, STR(""));
+    }
+    grid_cell(g, buf_view(&b));
+    buf_free(&b);
+}
+
+static void time_cells(struct grid *g, struct buf *t)
+{
+    struct buf b = {.mem = &cli_mem};
+    struct spread p;
+    bool any = times_spread(t, &p);
+
+    for (int i = 0; i < PERCENTILES; i++) {
+        buf_clear(&b);
+        if (any)
+            bar_put_time(&b, p.at[i], 0);
+        grid_cell(g, any ? buf_view(&b) : STR("-"));
+    }
+    buf_free(&b);
+}
+
+/* Models, tools or agents. */
 static void put_table(struct buf *b, struct tally *t, enum part part)
 {
     static const char *const names[] = {
         [PART_MODEL] = "MODEL", [PART_TOOL] = "TOOL", [PART_AGENT] = "AGENT"};
+    const struct grid_column columns[] = {
+        {names[part], NAME_COLUMNS, 0, false},
+        {part == PART_AGENT ? "RUNS" : "CALLS", 12, 1, true},
+        {"NOT OK", 12, 2, true},
+        {part == PART_MODEL ? "RETRIES" : "CACHED", 12, 8, true},
+        {"IN", 15, 6, true},
+        {"OUT", 15, 5, true},
+        {"USD", 15, 4, true},
+        {"p50", TIME_COLUMNS, 3, true},
+        {"p90", TIME_COLUMNS, 9, true},
+        {"p99", TIME_COLUMNS, 7, true},
+    };
+    struct grid g;
 
-    if (!t && part != PART_AGENT)
+    if (!t)
         return;
-    buf_fmt(b, "\n%-*s %7s %7s", NAME_COLUMNS + 2, names[part],
-            part == PART_AGENT ? "RUNS" : "CALLS", "NOT OK");
-    if (part != PART_AGENT)
-        buf_fmt(b, " %7s", part == PART_MODEL ? "RETRIES" : "CACHED");
-    if (part != PART_TOOL)
-        buf_fmt(b, " %9s %9s %9s", "IN", "OUT", "USD");
-    put_times_head(b);
+    buf_char(b, '\n');
+    grid_begin(&g, columns, sizeof columns / sizeof *columns,
+               term_width(STDOUT_FILENO), b);
     for (; t; t = t->next) {
-        put_name(b, t->name);
-        buf_fmt(b, " %7lld %7lld", (long long)t->count, (long long)not_ok(t));
-        if (part != PART_AGENT)
-            buf_fmt(b, " %7lld",
-                    (long long)(part == PART_MODEL ? t->retries : t->cached));
-        if (part != PART_TOOL)
-            put_used(b, &t->used);
-        put_times(b, &t->took);
+        grid_cell(&g, t->name);
+        number_cell(&g, t->count);
+        number_cell(&g, not_ok(t));
+        if (part == PART_AGENT)
+            grid_cell(&g, STR(""));
+        else
+            number_cell(&g, part == PART_MODEL ? t->retries : t->cached);
+        used_cells(&g, &t->used, part != PART_TOOL);
+        time_cells(&g, &t->took);
     }
+    grid_end(&g);
 }
 
 static void put_causes(struct buf *b, const struct cause *c)

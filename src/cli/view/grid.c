@@ -40,15 +40,20 @@ static size_t wanted(const struct grid *t, size_t column)
     return most && most < strlen(c->head) ? strlen(c->head) : most;
 }
 
+static bool takes_rest(const struct grid *t, size_t column)
+{
+    return column + 1 == t->count && !t->columns[column].right;
+}
+
 static size_t total(const struct grid *t)
 {
     size_t sum = 0;
 
     for (size_t i = 0; i < t->count; i++)
-        if (i + 1 == t->count)
+        if (takes_rest(t, i))
             sum += t->widths[i] < LAST_MIN ? t->widths[i] : LAST_MIN;
         else if (t->widths[i])
-            sum += t->widths[i] + GAP;
+            sum += t->widths[i] + (i + 1 < t->count ? GAP : 0);
     return sum;
 }
 
@@ -73,9 +78,11 @@ static void lay_out(struct grid *t)
         t->widths[i] = wanted(t, i);
     while (total(t) > t->width && lose_one(t))
         ;
-    t->widths[last] = 0;
-    used = total(t);
-    t->widths[last] = used < t->width ? t->width - used : 0;
+    if (takes_rest(t, last)) {
+        t->widths[last] = 0;
+        used = total(t);
+        t->widths[last] = used < t->width ? t->width - used : 0;
+    }
     if (t->widths[0] > t->width) /* no row wraps, whatever it takes */
         t->widths[0] = t->width;
     t->laid = true;
@@ -87,7 +94,7 @@ static void put_cell(struct grid *t, size_t column, wend_str text)
 {
     size_t width = t->widths[column];
 
-    if (column + 1 == t->count) {
+    if (takes_rest(t, column)) {
         term_line(t->out, text, width);
         return;
     }

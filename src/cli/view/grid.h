@@ -3,7 +3,7 @@
  *
  * A column is as wide as its widest cell and is not shown if all of its cells
  * are empty. A table that is too wide loses columns before a line would wrap;
- * the last column takes what is left.
+ * the last column takes what is left unless it is aligned to the right.
  */
 #ifndef CLI_GRID_H
 #define CLI_GRID_H

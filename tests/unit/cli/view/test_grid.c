@@ -114,6 +114,36 @@ static void many(void)
     buf_free(&b);
 }
 
+/* A last column that is aligned takes no more than it needs, and can be lost.
+ */
+static void right(void)
+{
+    static const struct grid_column three[] = {
+        {"NAME", 10, 0, false}, {"ONE", 9, 1, true}, {"TWO", 9, 2, true}};
+    static const struct {
+        size_t width;
+        const char *wanted;
+    } widths[] = {
+        {14, "NAME  ONE  TWO\na       1   22\n"},
+        {13, "NAME  ONE\na       1\n"},
+        {8, "NAME\na\n"},
+    };
+
+    for (size_t i = 0; i < tap_count(widths); i++) {
+        struct buf b = {.mem = &plain};
+        struct grid t;
+
+        grid_begin(&t, three, tap_count(three), widths[i].width, &b);
+        grid_cell(&t, STR("a"));
+        grid_cell(&t, STR("1"));
+        grid_cell(&t, STR("22"));
+        grid_end(&t);
+        tap_is_str(buf_view(&b), widths[i].wanted, "aligned to the right: %zu",
+                   widths[i].width);
+        buf_free(&b);
+    }
+}
+
 static void without_memory(void)
 {
     struct fault f = {0};
@@ -144,6 +174,7 @@ int main(void)
         buf_free(&b);
     }
     many();
+    right();
     without_memory();
     return tap_done();
 }
