@@ -20,7 +20,6 @@
  * JSON line.
  */
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -394,12 +393,6 @@ static void measure(wend_runtime *rt, wend_agent *a, const char *mode, long n)
 
 /* ---- Starting the command ------------------------------------------------ */
 
-/* Whatever our own standard input is: it would be sent with the prompt. */
-static void no_input(void)
-{
-    dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
-}
-
 /* To a server that accepts and reads, but never answers. */
 static double one_leave(const char *command, const char *model)
 {
@@ -418,7 +411,7 @@ static double one_leave(const char *command, const char *model)
     begin = wall_us();
     pid = fork();
     if (!pid) {
-        no_input();
+        close(STDIN_FILENO); /* it would be sent, too */
         execl(command, command, "run", "--store", "memory:", "-q", "-m", model,
               "--base-url", url, "go", (char *)NULL);
         _exit(127);
@@ -449,7 +442,7 @@ static double one_start(const char *command, const char *store)
         dup2(fds[1], STDOUT_FILENO);
         close(fds[0]);
         close(fds[1]);
-        no_input();
+        close(STDIN_FILENO); /* it would be sent, too */
         execl(command, command, "run", "--json", "--store", store, "-m",
               "script:{\"turns\":[{\"text\":\"hi\"}]}", "go", (char *)NULL);
         _exit(127);
