@@ -28,7 +28,7 @@ model default '{"turns":[{"purpose":"plan","calls":[{"name":"plan","args":
 filled() { # LINE
     sed -e "s,^wend,'$WEND',; s,| wend,| '$WEND',; s,cat FILE,cat $FILE,
         s,script:FILE,script:$work/sum.script,
-        s,plan run FILE,plan run $FILE,; s,openai:NAME,openai:text:3:8,
+        s,\(plan run.*\) FILE,\1 $FILE,; s,openai:NAME,openai:text:3:8,
         s,127.0.0.1:8000,127.0.0.1:$port,; s,127.0.0.1:3001,127.0.0.1:$port,
         s,replay last,replay --speed 0 last," <<<"$1"
 }
