@@ -77,7 +77,7 @@ static void put_attempts(struct buf *b, const struct chart *c,
     }
     if (s->cached)
         buf_cstr(b, " \u00b7 from cache");
-    if (s->why.len) {
+    if (s->why.len && !str_is(s->why, bar_outcome(s->bar.outcome))) {
         buf_fmt(b, " \u00b7 %s: ", bar_outcome(s->bar.outcome));
         xml_put_cut(b, s->why, HINT_CHARS);
     }
