@@ -47,7 +47,7 @@ struct settings {
     int64_t events;     /* enum dialect_word; -1 = not given */
     int64_t status;     /* index of status_words; -1 = not given */
     int64_t sandbox;    /* index of the word; -1 = not given */
-    int64_t format;     /* the same, for a plan */
+    int64_t format;     /* index of the word; -1 = not given */
     int64_t on_unknown; /* wend_unknown */
     const char *since, *until, *after, *grep;
     bool tree;

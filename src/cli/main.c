@@ -102,7 +102,7 @@ static int help_about(const struct cli *cli, const char *name)
 static void defaults(struct settings *set)
 {
     memset(set, 0, sizeof *set);
-    set->limit = set->events = set->sandbox = set->status = -1;
+    set->limit = set->events = set->sandbox = set->status = set->format = -1;
     set->speed = 1;
 }
 

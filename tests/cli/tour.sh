@@ -34,7 +34,8 @@ exits "the fork's origin" 0 "$WEND" runs --store wend-tour/tour.db --json
 bill=$(sed -n 's/.*"run":"\([^"]*\)".*"prompt":"Split the bill.*/\1/p' "$out" |
     tail -1)
 has "it is the run with the bill" "$out" "\"parent\":\"$bill\""
-has "the page is that of the plan" wend-tour/trip.html "letter"
+has "the page is a page" wend-tour/trip.html "<!doctype html>"
+has "that of the plan" wend-tour/trip.html "letter"
 has "how to continue" both "wend run -m PROVIDER:NAME"
 exits "nothing outside the folder" 0 ls -A
 is "the folder alone" "$(grep -c wend-tour "$out")" 1

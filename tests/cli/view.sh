@@ -37,6 +37,14 @@ is "json: within the run" "$(json "$out" \
 exits "svg" 0 "$WEND" view --format svg last
 is "svg: a bar for each" "$(grep -c '<rect class="k[mcf]"' "$out")" 4
 cp "$out" "$work/picture.svg"
+# The format by the name of the file, unless it is given.
+for row in "a.svg||<svg" "a.html||<!doctype" "a.json||{" "a.txt||$id" \
+    "a.html|--format text|$id" "html||$id"; do
+    IFS='|' read -r file given begins <<<"$row"
+    exits "-o $file $given" 0 "$WEND" view $given -o "$work/$file" last
+    is "-o $file $given: the format" "$(head -c ${#begins} "$work/$file")" "$begins"
+done
+
 exits "html" 0 "$WEND" view --format html -o "$work/page.html" last
 is "html: private" "$(stat -c %a "$work/page.html")" 600
 for page in "$work/picture.svg" "$work/page.html"; do

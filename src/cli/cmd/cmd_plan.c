@@ -127,7 +127,9 @@ static int plan_show(struct cli *cli)
         [FORMAT_DOT] = WEND_PLAN_DOT,   [FORMAT_SVG] = WEND_PLAN_SVG,
         [FORMAT_HTML] = WEND_PLAN_HTML,
     };
-    int64_t format = cli->set.json ? FORMAT_JSON : cli->set.format;
+    int64_t format = cli->set.json         ? FORMAT_JSON
+                     : cli->set.format < 0 ? FORMAT_TEXT
+                                           : cli->set.format;
     wend_plan *plan = cli->plan->plan;
     struct plan_cost cost = {0};
     const struct json *json;

@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/cmd/cmd.h"
@@ -22,12 +23,24 @@ enum {
 };
 
 static const struct opt opts[] = {
-    ROW_WORD(format, "format", "text|json|svg|html", formats, "output format"),
+    ROW_WORD(format, "format", "text|json|svg|html", formats,
+             "output format (default: as FILE ends, else text)"),
     ROW_FLAG(all, "all", "one page over the newest 1,000 runs"),
     ROW_OUTPUT,
     ROW_STORE,
     ROWS_END,
 };
+
+/* The one that is given, else the one that the name of the file ends with. */
+static enum format format_of(const struct settings *set)
+{
+    const char *dot = set->output ? strrchr(set->output, '.') : NULL;
+    int64_t i = set->format;
+
+    if (i < 0)
+        i = dot ? str_index(str_of(dot + 1), formats, FORMAT_HTML + 1) : -1;
+    return i < 0 ? FORMAT_TEXT : (enum format)i;
+}
 
 /* Deltas add nothing to the kept events after them. */
 static uint64_t kept_types(void)
@@ -155,7 +168,7 @@ static int put(struct cli *cli, const struct timeline *t)
 {
     struct buf b = {.mem = &cli_mem};
 
-    switch ((enum format)cli->set.format) {
+    switch (format_of(&cli->set)) {
     case FORMAT_TEXT:
         timeline_put_text(&b, t, term_width(STDOUT_FILENO));
         break;
@@ -164,7 +177,7 @@ static int put(struct cli *cli, const struct timeline *t)
     case FORMAT_HTML: page_put_run(&b, t); break;
     }
     return print_safe(cli, &b,
-                      cli->set.format == FORMAT_JSON ? term_json : NULL);
+                      format_of(&cli->set) == FORMAT_JSON ? term_json : NULL);
 }
 
 /* ---- All runs ------------------------------------------------------------ */
@@ -225,7 +238,7 @@ static int view_all(struct cli *cli)
 
     if (cli->args_count)
         return usage_error(cli, "--all shows all runs; remove RUN");
-    if (cli->set.format && cli->set.format != FORMAT_HTML)
+    if (cli->set.format >= 0 && cli->set.format != FORMAT_HTML)
         return usage_error(cli, "--all is a page; --format must be html");
     code = open_runtime(cli);
     x.list = arena_alloc(&cli->arena, PAGE_RUNS_MAX * sizeof *x.list);
@@ -254,7 +267,7 @@ static int run(struct cli *cli)
     code = find_arg(cli, open_runtime, &found);
     if (code)
         return code;
-    if (cli->set.format == FORMAT_HTML)
+    if (format_of(&cli->set) == FORMAT_HTML)
         code = fold_page(cli, found.id, &t);
     else {
         timeline_init(&t, &cli_mem, 0);
