@@ -314,6 +314,17 @@ void buf_char(struct buf *b, char c)
     buf_add(b, &c, 1);
 }
 
+void buf_quoted(struct buf *b, wend_str s)
+{
+    buf_char(b, '\'');
+    for (size_t i = 0; i < s.len; i++)
+        if (s.ptr[i] == '\'')
+            buf_cstr(b, "'\\''");
+        else
+            buf_char(b, s.ptr[i]);
+    buf_char(b, '\'');
+}
+
 size_t i64_text(char *p, int64_t n)
 {
     static const char pairs[] = "00010203040506070809"

@@ -122,6 +122,7 @@ static inline void buf_cstr(struct buf *b, const char *s)
 }
 
 void buf_char(struct buf *b, char c);
+void buf_quoted(struct buf *b, wend_str s); /* one word for a shell */
 void buf_i64(struct buf *b, int64_t n);
 void buf_fmt(struct buf *b, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

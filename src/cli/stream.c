@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "cli/agent/agent.h"
-#include "cli/approval.h"
+#include "cli/ask/ask.h"
 #include "cli/file_out.h"
 #include "cli/keys.h"
 
@@ -67,6 +67,19 @@ int stream_open(struct stream *st)
     return view_open(&st->view, set, view_look(set)) ? EXIT_DONE : EXIT_USAGE;
 }
 
+/* Whether another process can answer. */
+static int answers_come(const struct cli *cli)
+{
+    struct buf path = {.mem = &cli_mem};
+
+    return store_file(cli, &path)
+               ? EXIT_DONE
+               : complain(EXIT_USAGE,
+                          "--approve ask: no terminal can ask here, and 'wend "
+                          "approve' cannot reach a store in memory; use a "
+                          "store in a file, or give rules or --approve deny");
+}
+
 int stream_new(struct stream *st)
 {
     int code = open_runtime(st->cli);
@@ -75,6 +88,8 @@ int stream_new(struct stream *st)
         code = agent_make(st->cli);
     st->live = true;
     st->asks = st->cli->asks;
+    if (!code && st->asks && !approvals_here(&st->cli->set))
+        code = answers_come(st->cli);
     return code ? code : stream_open(st);
 }
 
@@ -101,12 +116,15 @@ int stream_past(struct stream *st, const char *id, int64_t to)
 /* A signal handler can reach only globals. */
 static int ends[2] = {-1, -1};
 static volatile sig_atomic_t interrupts;
+static volatile sig_atomic_t lent; /* a pager or an editor has the terminal */
 
 static void on_signal(int number)
 {
     int saved = errno;
     unsigned char byte = (unsigned char)number;
 
+    if (number == SIGINT && lent) /* it gets the signal, too */
+        return;
     if (number == SIGINT && interrupts++) {
         keys_restore();
         _exit(EXIT_CANCELED);
@@ -196,8 +214,9 @@ static void wait_for_something(struct stream_loop *l)
     watch(l, l->over ? -1 : wend_runtime_fd(rt), FD_RUNTIME, POLLIN);
     /* Even without POLLOUT: poll reports that the reader is gone. */
     watch(l, v->results.error ? -1 : v->results.fd, FD_RESULTS,
-          out_pending(&v->results) ? POLLOUT : 0);
-    watch(l, out_pending(&v->talk) ? v->talk.fd : -1, FD_TALK, POLLOUT);
+          out_pending(&v->results) && !(v->lent && v->together) ? POLLOUT : 0);
+    watch(l, out_pending(&v->talk) && !v->lent ? v->talk.fd : -1, FD_TALK,
+          POLLOUT);
     watch(l, approvals_wait(&l->approvals) ? l->approvals.tty : -1, FD_TTY,
           POLLIN);
     timeout = l->over ? -1 : wend_runtime_timeout_ms(rt);
@@ -275,6 +294,28 @@ static bool is_done(const struct stream_loop *l)
            (l->over && !out_pending(&v->results) && !out_pending(&v->talk));
 }
 
+/* Writes what the readers accept quickly. */
+static void flush(struct out *o)
+{
+    struct pollfd fd = {.fd = o->fd, .events = POLLOUT};
+
+    while (out_pending(o) && poll(&fd, 1, LEAVE_MS) == 1 &&
+           fd.revents & POLLOUT)
+        out_write(o);
+}
+
+/* What is pending comes first; then the terminal is the user's. Ctrl-C there
+ * is for the program that has it. */
+static void lend_screen(struct stream_loop *l)
+{
+    struct view *v = &l->st->view;
+
+    view_talk(v); /* after the text, in a line of its own */
+    flush(&v->results);
+    flush(&v->talk);
+    approvals_lend(&l->approvals, v);
+}
+
 static void go_round(struct stream_loop *l)
 {
     wait_for_something(l);
@@ -285,20 +326,14 @@ static void go_round(struct stream_loop *l)
         return;
     if (l->fds[FD_TTY].revents && approvals_wait(&l->approvals))
         approvals_read(&l->approvals, &l->st->view, l->st->run);
+    if (approvals_want_screen(&l->approvals))
+        lend_screen(l);
+    approvals_look(&l->approvals, &l->st->view, l->st->run);
+    lent = l->st->view.lent && l->approvals.lend.pid;
     approvals_show(&l->approvals, &l->st->view, l->st->run);
     /* If the store failed, show the events before the failure first. */
     wend_runtime_pump(l->st->cli->rt);
     take_events(l);
-}
-
-/* Writes what the readers accept quickly, before an early exit. */
-static void flush(struct out *o)
-{
-    struct pollfd fd = {.fd = o->fd, .events = POLLOUT};
-
-    while (out_pending(o) && poll(&fd, 1, LEAVE_MS) == 1 &&
-           fd.revents & POLLOUT)
-        out_write(o);
 }
 
 static bool is_parked(struct cli *cli, const char *id)
@@ -404,7 +439,7 @@ int stream_go(struct stream *st)
     l.approvals.tty = l.approvals.lock = -1;
     keys_open();
     if (st->asks)
-        approvals_open(&l.approvals);
+        approvals_open(&l.approvals, &st->cli->set);
     watch(&l, signals, FD_SIGNALS, POLLIN);
     take_events(&l);
     while (!is_done(&l))

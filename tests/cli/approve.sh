@@ -23,7 +23,6 @@ while IFS='|' read -r name path options wanted; do
     is "$name: the run goes on" "$(json last "$(at data.text)")" "went on"
 done <<'ROWS'
 nobody to ask|out/a||denied
-asked where nobody can answer|out/a|--approve ask|denied
 denied|out/a|--approve deny|denied
 all|out/a|--approve all|ok
 a rule|out/a|--approve 'write_file(out/*)'|ok
@@ -48,6 +47,44 @@ start file of a shell|out/.bashrc|--approve all|denied
 a file of wend|out/wend.yaml|--approve all|denied
 nothing special|out/.gitignore|--approve all|ok
 ROWS
+# Where nobody could answer, ask is a mistake.
+for store in memory: :memory: sqlite::memory:; do
+    exits "ask with $store" 2 "$WEND" run --store $store -t write_file \
+        --approve ask -m "$(write out/a)" hi
+    has "ask with $store: what to do" "$err" "use a store in a file"
+done
+# Each denial names the rule that allows the call; given first, it does.
+# name @ tool @ arguments @ options @ the rule
+while IFS=@ read -r name tool args options rule; do
+    rm -rf out
+    script="script:{\"turns\":[{\"calls\":[{\"name\":\"$tool\",\"args\":$args}]},
+{\"text\":\"\"}]}"
+    tools="-t write_file -t edit_file -t shell -t exec -t http_request"
+    eval "run \"\$WEND\" run --json $tools $options -m \"\$script\" hi"
+    is "$name: denied" "$(outcome)" denied
+    json "$out" "$(at data.error.message)" | grep . >said
+    has "$name: names it" said "; --approve $rule"
+    eval "run \"\$WEND\" run --json $tools --approve $rule $options \
+        -m \"\$script\" hi"
+    [ "$(outcome)" != denied ]
+    ok "$name: it allows the call" || cat "$err"
+done <<'ROWS'
+a file@write_file@{"path":"out/a","content":"x"}@@'write_file(out/a)'
+a quote@write_file@{"path":"out/it's","content":"x"}@@'write_file(out/it'\''s)'
+a wildcard@write_file@{"path":"out/a*","content":"x"}@@'write_file(out/a*)'
+code@write_file@{"path":".git/config","content":"x"}@--approve all@'write_file(.git/config)'
+a rule denies@write_file@{"path":"out/a","content":"x"}@--approve '!write_file'@'write_file(out/a)'
+a rule asks@write_file@{"path":"out/a","content":"x"}@--approve '?write_file'@'write_file(out/a)'
+a command@shell@{"command":"echo hi"}@@'shell(echo hi)'
+metacharacters@shell@{"command":"echo 'a;b' | cat; true && (echo $HOME)"}@@'shell(echo '\''a;b'\'' | cat; true && (echo $HOME))'
+a wildcard and a pipe@shell@{"command":"echo * | cat"}@@'shell'
+words@exec@{"argv":["echo","a b"]}@@'exec(echo '\''a b'\'')'
+a request@http_request@{"url":"http://127.0.0.1:1/x"}@@'http_request(http://127.0.0.1:1/x)'
+ROWS
+rm -rf .git said out
+exits "no rule allows what is outside" 0 "$WEND" run -v -t write_file \
+    -m "$(write ../x)" hi
+has "no rule allows what is outside: said" "$err" "no rule for this call can allow it"
 # What only looks like a tool is not allowed either.
 run "$WEND" run --json -m 'script:{"turns":[{"calls":[{"name":"wurst"}]},
 {"text":""}]}' hi

@@ -174,14 +174,24 @@ exec '$WEND' run -t write_file -m '$writes' hi"
         sed -n 's/.*"seq":\([0-9]*\),"time.*/\1/p' | tail -n 1)
     kill -KILL "$(cat pid)"
     term_end
-    exits "a question, and no terminal" 0 timeout 60 "$WEND" fork -q \
-        "$waiting" --at "$at"
-    has "no terminal: it is denied" "$out" "was not approved"
+    begin timeout 60 "$WEND" fork -q "$waiting" --at "$at"
+    soon grep -q "waiting for approval" "$err"
+    has "no terminal: it says who can answer" "$err" "wend approve $id call_1'"
+    "$WEND" approve "$id" call_1 no
+    wait $pid
+    is "a question, and no terminal: exit status" $? 0
+    has "no terminal: it is denied from elsewhere" "$out" "was not approved"
     exits "a question that another policy answers" 0 timeout 60 "$WEND" fork \
         -q "$waiting" --at "$at" --approve all
     is "another policy: it was done" "$(cat new.txt)" x
-    exits "the same, gone on with" 0 timeout 60 "$WEND" resume -q "$waiting"
-    has "gone on with: it is denied" "$out" "was not approved"
+    rm new.txt
+    timeout 60 "$WEND" resume -q "$waiting" >"$out" 2>"$err" </dev/null &
+    pid=$!
+    soon grep -q "waiting for approval" "$err"
+    "$WEND" approve "$waiting" call_1
+    wait $pid
+    is "the same, gone on with: exit status" $? 0
+    is "gone on with: it is approved from elsewhere" "$(cat new.txt)" x
 else
     skip "a question that nobody hears" "script gives no terminal here"
 fi

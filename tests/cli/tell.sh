@@ -77,6 +77,54 @@ exits "say nothing" 2 "$WEND" say last
 exits "cancel nothing" 2 "$WEND" cancel
 exits "cancel what is not there" 2 "$WEND" cancel nothing
 
+# Without a terminal they are answered from elsewhere, and nowhere else: also
+# with -q, with JSON and in the background of a terminal.
+asks='script:{"turns":[{"calls":[{"name":"write_file","args":{"path":"new",
+"content":"x"}}]},{"text":"went on"}]}'
+while IFS='|' read -r name options answer wanted; do
+    rm -f new
+    begin "$WEND" run $options -t write_file --approve ask -m "$asks" hi
+    soon grep -q "waiting for approval" "$err"
+    has "$name: what waits" "$err" 'waiting for approval of write_file {"'
+    has "$name: how to answer" "$err" "'wend approve $id call_1' approves it"
+    tell "$name: told" approve "$id" call_1 $answer
+    wait $pid
+    is "$name: exit status" $? 0
+    is "$name: the file" "$(cat new 2>/dev/null)" "$wanted"
+    has "$name: it went on" "$out" "went on"
+done <<'ROWS'
+no terminal||yes|x
+no terminal, the short form|||x
+no terminal, no||no|
+no terminal, -q|-q|yes|x
+no terminal, JSON|--json|yes|x
+ROWS
+rm -f new
+: >"$err" # of the run before
+"$WEND" run --store other.db -t write_file --approve ask -m "$asks" hi \
+    >"$out" 2>"$err" </dev/null &
+pid=$!
+soon grep -q "waiting for approval" "$err"
+has "another store is named" "$err" "'wend approve --store other.db "
+eval "$(sed -n "s/.*: '\(wend approve [^']*\)' approves.*/\1/; s/^wend/\"\$WEND\"/p" "$err")"
+wait $pid
+is "another store: the command that it names answers" "$? $(cat new)" "0 x"
+rm -f new other.db*
+cat >plan.yaml <<'EOF'
+wend: plan/1
+name: p
+actions:
+  - {name: writes, type: tool, target: write_file, params: {path: new, content: x}}
+EOF
+begin "$WEND" plan run --approve ask plan.yaml
+soon grep -q "waiting for approval" "$err"
+has "an action: how to answer" "$err" "'wend approve $id writes' approves it"
+tell "an action" approve "$id" writes
+wait $pid
+is "an action: exit status" $? 0
+is "an action: the file" "$(cat new)" x
+rm -f new
+
 # Questions of a run at a terminal can be answered from elsewhere.
 if has_terminal; then
     echo '{"turns":[{"calls":[{"name":"write_file","args":{"path":"new",

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "base/utf8.h"
-#include "cli/approval.h"
+#include "cli/ask/ask.h"
+#include "cli/ask/remember.h"
 #include "cli/config.h"
-#include "cli/keys.h"
 
 static const char *const approve_words[] = {
     [WEND_APPROVE_ASK] = "ask",
@@ -26,7 +26,7 @@ enum { APPROVE_WORDS = sizeof approve_words / sizeof *approve_words };
 int agent_approve(struct cli *cli, wend_agent_options *o, bool *allow_rest)
 {
     const struct words *w = &cli->set.approve;
-    bool terminal = keys_present() && !cli->set.quiet && !wants_json(&cli->set);
+    bool terminal = approvals_here(&cli->set), named = false;
     struct words kept = {0};
     const char **rules;
 
@@ -43,6 +43,7 @@ int agent_approve(struct cli *cli, wend_agent_options *o, bool *allow_rest)
 
         if (code)
             return code;
+        named |= mode >= 0;
         if (mode >= 0)
             o->approve = (wend_approve)mode;
         else
@@ -55,8 +56,9 @@ int agent_approve(struct cli *cli, wend_agent_options *o, bool *allow_rest)
     *allow_rest = o->approve == WEND_APPROVE_ALL && terminal;
     if (*allow_rest)
         o->approve = WEND_APPROVE_ASK;
-    /* Without a terminal no person can answer: deny. */
-    if (o->approve == WEND_APPROVE_ASK && !terminal)
+    /* Without a terminal a person answers with 'wend approve', if the user
+     * wants that. */
+    if (o->approve == WEND_APPROVE_ASK && !terminal && !named)
         o->approve = WEND_APPROVE_DENY;
     cli->asks = o->approve == WEND_APPROVE_ASK;
     return EXIT_DONE;

@@ -116,7 +116,7 @@ static int run_say(struct cli *cli)
 
 enum { WAITING_MAX = 64, CALL_ID_MAX = 128 };
 
-/* The calls of a run that wait for approval, from its log. */
+/* The calls and actions of a run that wait for approval, from its log. */
 struct waiting_calls {
     char ids[WAITING_MAX][CALL_ID_MAX];
     int count;
@@ -132,20 +132,28 @@ static void drop_waiting(struct waiting_calls *w, wend_str call)
         }
 }
 
+static wend_str either(wend_str call, wend_str action)
+{
+    return call.ptr ? call : action;
+}
+
 static void note_waiting(void *ctx, const wend_event *ev)
 {
     struct waiting_calls *w = ctx;
     wend_str call;
 
     if (ev->type == WEND_APPROVAL_ASK) {
-        call = ev->u.approval_ask.call;
+        call = either(ev->u.approval_ask.call, ev->u.approval_ask.action);
         drop_waiting(w, call); /* asked again after a resume */
         if (call.len < CALL_ID_MAX && w->count < WAITING_MAX)
             str_copy(w->ids[w->count++], CALL_ID_MAX, call);
     } else if (ev->type == WEND_APPROVAL_ANSWER) {
-        drop_waiting(w, ev->u.approval_answer.call);
-    } else {
+        drop_waiting(w, either(ev->u.approval_answer.call,
+                               ev->u.approval_answer.action));
+    } else if (ev->type == WEND_CALL_END) {
         drop_waiting(w, ev->u.call_end.call);
+    } else {
+        drop_waiting(w, ev->u.action_end.action);
     }
 }
 
@@ -155,7 +163,7 @@ static int find_waiting(struct cli *cli, const char *id,
     wend_replay_options o = {.size = sizeof o,
                              .filter.types = TYPE(APPROVAL_ASK) |
                                              TYPE(APPROVAL_ANSWER) |
-                                             TYPE(CALL_END)};
+                                             TYPE(CALL_END) | TYPE(ACTION_END)};
 
     return each_event(cli, id, &o, note_waiting, w);
 }
@@ -183,7 +191,7 @@ static int run_approve(struct cli *cli)
     struct found found;
     int yes, code;
 
-    yes = str_index(str_of(cli->args[2]), answers, 2);
+    yes = cli->args_count > 2 ? str_index(str_of(cli->args[2]), answers, 2) : 1;
     if (yes < 0)
         return usage_error(cli, "expected yes or no, not '%s'", cli->args[2]);
     code = find_arg(cli, open_runtime, &found);
@@ -251,13 +259,14 @@ const struct command command_continue = {
 
 const struct command command_approve = {
     .name = "approve",
-    .args = "[OPTIONS] RUN CALL yes|no",
+    .args = "[OPTIONS] RUN CALL [yes|no]",
     .summary = "approve or deny a call that waits for approval",
-    .more =
-        "CALL is the id in the event approval_ask; 'wend log RUN' shows it.\n",
-    .args_min = 3,
+    .more = "CALL is the id of a call, or of an action of a plan, in the event "
+            "approval_ask;\n"
+            "'wend log RUN' shows it. The default answer is yes.\n",
+    .args_min = 2,
     .args_max = 3,
-    .expected = "a run, one of its calls, and yes or no",
+    .expected = "a run, one of its calls, and perhaps yes or no",
     .opts = approve_opts,
     .run = run_approve,
 };

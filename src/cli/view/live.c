@@ -95,7 +95,7 @@ int view_tick(struct view *v)
 {
     int64_t mono_us, wait_us;
 
-    if (!v->paints)
+    if (!v->paints || v->lent)
         return -1;
     mono_us = now_us(CLOCK_MONOTONIC);
     wait_us = v->painted_us + PAINT_US - mono_us;

@@ -218,6 +218,16 @@ static void call_start(struct view *v, const wend_event *ev)
     buf_free(&line);
 }
 
+static void talk_whole(struct view *v, const char *colour, const char *mark,
+                       wend_str text)
+{
+    paint(v, colour);
+    buf_cstr(view_talk(v), mark);
+    term_text(view_talk(v), text);
+    paint(v, PLAIN);
+    buf_char(view_talk(v), '\n');
+}
+
 /* Name the call before its result only if the result could belong to
  * another. */
 static void call_end(struct view *v, const wend_event *ev)
@@ -238,7 +248,10 @@ static void call_end(struct view *v, const wend_event *ev)
     if (!ok)
         buf_fmt(&line, "%s: ", wend_outcome_name(e->outcome));
     buf_str(&line, !ok && e->error ? e->error->message : e->output);
-    talk_line(v, ok ? DIM : RED, ok ? "  = " : "  ! ", buf_view(&line));
+    if (e->outcome == WEND_OUTCOME_DENIED)
+        talk_whole(v, RED, "  ! ", buf_view(&line)); /* says what allows it */
+    else
+        talk_line(v, ok ? DIM : RED, ok ? "  = " : "  ! ", buf_view(&line));
     buf_free(&line);
     v->last_call.len = 0;
 }

@@ -59,6 +59,7 @@ struct view {
     /* What a terminal shows below the text (live.c): */
     bool paints; /* else nothing */
     bool keys;   /* answers are keys, not lines */
+    bool lent;   /* another program has the terminal: nothing is written */
     struct panel panel;
     struct status status;
     struct waterfall *waterfall; /* NULL: no plan yet */

@@ -6,18 +6,6 @@
 #include "base/utf8.h"
 #include "core/schema/schema.h"
 
-/* A rule in quotes, as a shell reads it. */
-static void put_quoted(struct buf *b, wend_str text)
-{
-    buf_char(b, '\'');
-    for (size_t i = 0; i < text.len; i++)
-        if (text.ptr[i] == '\'')
-            buf_cstr(b, "'\\''");
-        else
-            buf_char(b, text.ptr[i]);
-    buf_char(b, '\'');
-}
-
 /* What the user can do about a denial. */
 static wend_str way_out(struct tt *x, const struct verdict *v)
 {
@@ -30,7 +18,7 @@ static wend_str way_out(struct tt *x, const struct verdict *v)
     if (!v->allows.ptr)
         return STR("; no rule for this call can allow it");
     buf_cstr(&b, "; --approve ");
-    put_quoted(&b, v->allows);
+    buf_quoted(&b, v->allows);
     buf_cstr(&b, first ? ", given first, allows it" : " allows it");
     return take_text(x, &b);
 }

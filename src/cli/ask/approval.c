@@ -1,0 +1,479 @@
+/*
+ * approval.c - approval of calls, on the terminal or from elsewhere.
+ */
+#include "cli/ask/ask.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "cli/ask/question.h"
+#include "cli/ask/remember.h"
+#include "cli/keys.h"
+#include "cli/term.h"
+
+enum { END_OF_FILE = 4 }; /* the key */
+
+bool approvals_here(const struct settings *set)
+{
+    return keys_present() && !set->quiet && !wants_json(set);
+}
+
+void approvals_open(struct approvals *a, const struct settings *set)
+{
+    const char *usual = getenv("WEND_STORE");
+
+    memset(a, 0, sizeof *a);
+    a->tty = approvals_here(set) ? keys_open() : -1;
+    a->store = set->store && !(usual && !strcmp(set->store, usual)) ? set->store
+                                                                    : NULL;
+    a->lock =
+        a->tty >= 0 && ttyname(STDERR_FILENO)
+            ? open(ttyname(STDERR_FILENO), O_RDONLY | O_CLOEXEC | O_NOCTTY)
+            : -1;
+    a->changed.mem = a->typed.mem = &cli_mem;
+}
+
+void approvals_close(struct approvals *a)
+{
+    for (size_t i = 0; i < a->count; i++)
+        wend_event_free(a->queue[i]);
+    a->count = 0;
+    if (a->lock >= 0)
+        close(a->lock);
+    a->tty = a->lock = -1;
+    lend_close(&a->lend);
+    buf_free(&a->changed);
+    buf_free(&a->typed);
+}
+
+bool approvals_wait(const struct approvals *a)
+{
+    return a->tty >= 0 &&
+           (a->lent == SCREEN_TYPE || (a->shown && a->lent == SCREEN_OURS));
+}
+
+bool approvals_held(const struct approvals *a)
+{
+    return a->lent != SCREEN_OURS || (a->count && !a->shown);
+}
+
+void approvals_show(struct approvals *a, struct view *v, const wend_run *run)
+{
+    struct preview p;
+
+    if (a->shown || !a->count || a->lent != SCREEN_OURS ||
+        (a->lock >= 0 && flock(a->lock, LOCK_EX | LOCK_NB)))
+        return;
+    preview_make(&p, &v->mem, a->queue[0]->u.approval_ask.name,
+                 approvals_args(a));
+    if (v->paints) {
+        live_lift(v); /* a question is painted once */
+        question_paint(a, v, run, &p);
+    } else {
+        question_print(a, v, run, &p);
+    }
+    preview_free(&p);
+    /* Input typed before the question does not answer it. */
+    keys_drop();
+    a->line_len = 0;
+    a->shown = true;
+}
+
+static void drop(struct approvals *a, struct view *v, size_t i)
+{
+    wend_event_free(a->queue[i]);
+    a->count--;
+    memmove(a->queue + i, a->queue + i + 1, (a->count - i) * sizeof *a->queue);
+    if (i == 0) {
+        a->shown = false;
+        a->stale = true;
+        a->wanted = SCREEN_OURS;
+        buf_clear(&a->changed);
+        buf_clear(&v->question);
+        if (a->lock >= 0)
+            flock(a->lock, LOCK_UN);
+    }
+}
+
+/* Asks again, from the beginning. */
+static void ask_again(struct approvals *a, struct view *v, const wend_run *run)
+{
+    buf_clear(&v->question);
+    a->shown = false;
+    approvals_show(a, v, run);
+}
+
+static void settled(struct approvals *a, struct view *v, const wend_event *ev,
+                    wend_str call)
+{
+    for (size_t i = a->count; i-- > 0 && call.ptr;)
+        if (str_eq(a->queue[i]->run, ev->run) &&
+            str_eq(approval_subject(a->queue[i]), call)) {
+            if (i == 0 && a->shown && !v->paints && !v->lent)
+                buf_char(view_talk(v), '\n'); /* leaves the question's line */
+            drop(a, v, i);
+        }
+}
+
+/* The run that asks: this one or a descendant; NULL if it is over. */
+static wend_run *asking(const wend_event *ask, wend_run *run)
+{
+    wend_run *child, *found = NULL;
+
+    if (str_is(ask->run, wend_run_id(run)))
+        return run;
+    for (size_t i = 0; !found && (child = wend_run_child(run, i)); i++)
+        found = asking(ask, child);
+    return found;
+}
+
+void approvals_event(struct approvals *a, struct view *v, wend_run *run,
+                     const wend_event *ev)
+{
+    const wend_ev_approval_answer *answer = &ev->u.approval_answer;
+
+    if (a->tty < 0) {
+        if (ev->type == WEND_APPROVAL_ASK)
+            question_way(a, v, ev);
+        return;
+    }
+    if (ev->type == WEND_APPROVAL_ASK && a->count < APPROVALS_MAX &&
+        wend_event_clone(ev, &a->queue[a->count]) == WEND_OK)
+        a->count++;
+    else if (ev->type == WEND_APPROVAL_ANSWER)
+        settled(a, v, ev, answer->call.ptr ? answer->call : answer->action);
+    else if (ev->type == WEND_CALL_END)
+        settled(a, v, ev, ev->u.call_end.call);
+    else if (ev->type == WEND_ACTION_END)
+        settled(a, v, ev, ev->u.action_end.action);
+    approvals_show(a, v, run);
+}
+
+/* ---- Answers ------------------------------------------------------------- */
+
+enum answer {
+    ANSWER_NONE,
+    ANSWER_VIEW,
+    ANSWER_CHANGE,
+    ANSWER_NO,
+    ANSWER_YES,
+    ANSWER_NEVER,
+    ANSWER_ALWAYS,
+};
+
+static enum answer read_answer(wend_str line)
+{
+    static const struct {
+        const char *word;
+        enum answer answer;
+    } words[] = {
+        {"n", ANSWER_NO},     {"no", ANSWER_NO},
+        {"N", ANSWER_NO},     {"No", ANSWER_NO},
+        {"NO", ANSWER_NO},    {"y", ANSWER_YES},
+        {"yes", ANSWER_YES},  {"Y", ANSWER_YES},
+        {"Yes", ANSWER_YES},  {"YES", ANSWER_YES},
+        {"e", ANSWER_NEVER},  {"never", ANSWER_NEVER},
+        {"a", ANSWER_ALWAYS}, {"always", ANSWER_ALWAYS},
+        {"c", ANSWER_CHANGE}, {"change", ANSWER_CHANGE},
+        {"v", ANSWER_VIEW},   {"view", ANSWER_VIEW},
+    };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (str_is(line, words[i].word))
+            return words[i].answer;
+    return ANSWER_NONE;
+}
+
+/* Remember the answer for later runs; on failure it still applies to this
+ * one. */
+static void keep_rule(struct view *v, wend_str rule, bool yes)
+{
+    struct buf text = {.mem = view_talk(v)->mem};
+    wend_error err = {0};
+
+    if (!yes)
+        buf_char(&text, '!');
+    buf_str(&text, rule);
+    if (text.failed || remember_add(buf_view(&text), &err) != WEND_OK) {
+        buf_cstr(view_talk(v), "not remembered: ");
+        term_line(view_talk(v), str_of(err.message), 300);
+        buf_char(view_talk(v), '\n');
+    }
+    buf_free(&text);
+}
+
+static void refuse(struct view *v, const char *why)
+{
+    buf_cstr(view_talk(v), "wend: not changed: ");
+    term_line(view_talk(v), str_of(why), 500);
+    buf_char(view_talk(v), '\n');
+}
+
+/* False: it is asked again. Approving fails otherwise only if it was settled
+ * meanwhile: nothing to do. */
+static bool tell(struct approvals *a, struct view *v, wend_run *run,
+                 enum answer answer)
+{
+    const wend_ev_approval_ask *e = &a->queue[0]->u.approval_ask;
+    wend_run *asks = asking(a->queue[0], run);
+    wend_str call = approval_subject(a->queue[0]);
+    bool yes = answer == ANSWER_YES || answer == ANSWER_ALWAYS;
+
+    if (answer >= ANSWER_NEVER) {
+        keep_rule(v, e->rule, yes);
+        wend_run_approve_always(asks, call, yes, "terminal");
+    } else if (!yes || !a->changed.len) {
+        wend_run_approve(asks, call, yes, "terminal");
+    } else if (wend_run_approve_changed(asks, call, buf_view(&a->changed),
+                                        "terminal") == WEND_E_INVAL) {
+        refuse(v, wend_run_error(asks)->message);
+        buf_clear(&a->changed);
+        return false;
+    }
+    return true;
+}
+
+/* ---- The screen is lent -------------------------------------------------- */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* Takes other arguments; none, or the same, change nothing. */
+static void take_changed(struct approvals *a, struct view *v, wend_str text)
+{
+    struct arena arena = {.mem = &v->mem};
+    wend_error why = {0};
+    struct json *j = text.len ? json_parse(text, &arena, &why) : NULL;
+    struct buf line = {.mem = &v->mem};
+
+    if (j)
+        json_put(&line, j);
+    if (text.len && !j) {
+        buf_fmt(&line, "not valid JSON: line %u, column %u: %s", why.line,
+                why.column, why.message);
+        buf_char(&line, '\0');
+        refuse(v, line.failed ? "out of memory" : line.ptr);
+    } else if (j && !line.failed &&
+               !str_eq(buf_view(&line), approvals_args(a))) {
+        buf_clear(&a->changed);
+        buf_str(&a->changed, buf_view(&line));
+    }
+    buf_free(&line);
+    arena_free(&arena);
+}
+
+/* The question may have been settled meanwhile. */
+static void screen_back(struct approvals *a, struct view *v, wend_str text)
+{
+    if (a->lent != SCREEN_PAGE && !a->stale)
+        take_changed(a, v, text);
+    a->lent = SCREEN_OURS;
+    a->shown = false;
+    v->lent = false;
+    buf_clear(&v->question);
+    buf_clear(&a->typed);
+    lend_close(&a->lend);
+}
+
+/* A member in each line, for an editor. */
+static void put_members(struct buf *out, const struct mem *m, wend_str args)
+{
+    struct arena a = {.mem = m};
+    const struct json *j = json_parse(args, &a, NULL);
+
+    if (!j || j->kind != JSON_OBJECT || !j->first) {
+        buf_str(out, args);
+        buf_char(out, '\n');
+        arena_free(&a);
+        return;
+    }
+    for (const struct json *i = j->first; i; i = i->next) {
+        buf_cstr(out, i == j->first ? "{\n  " : ",\n  ");
+        json_put_str(out, i->key);
+        buf_cstr(out, ": ");
+        json_put(out, i);
+    }
+    buf_cstr(out, "\n}\n");
+    arena_free(&a);
+}
+
+static bool start_pager(struct approvals *a, struct view *v)
+{
+    const char *pager = lend_pager();
+    struct buf text = {.mem = &v->mem};
+    struct preview p;
+    bool ok;
+
+    preview_make(&p, &v->mem, a->queue[0]->u.approval_ask.name,
+                 approvals_args(a));
+    preview_text(&p, &text, v->colour && lend_colour(pager));
+    ok = !text.failed && lend_page(&a->lend, pager, buf_view(&text));
+    preview_free(&p);
+    buf_free(&text);
+    return ok;
+}
+
+static bool start_editor(struct approvals *a, struct view *v)
+{
+    struct buf text = {.mem = &v->mem};
+    bool ok;
+
+    put_members(&text, &v->mem, approvals_args(a));
+    ok = !text.failed &&
+         lend_edit(&a->lend, lend_editor(), buf_view(&text), a->tty);
+    buf_free(&text);
+    return ok;
+}
+
+static bool start_typing(struct approvals *a, struct view *v)
+{
+    struct buf text = {.mem = &v->mem};
+    bool ok;
+
+    buf_cstr(&text, "now: ");
+    term_text(&text, approvals_args(a));
+    buf_cstr(&text, "\nnew arguments as JSON, or nothing: ");
+    ok = !text.failed && write_all(STDERR_FILENO, buf_view(&text));
+    keys_drop();
+    buf_free(&text);
+    return ok;
+}
+
+bool approvals_want_screen(const struct approvals *a)
+{
+    return a->wanted != SCREEN_OURS;
+}
+
+void approvals_lend(struct approvals *a, struct view *v)
+{
+    static bool (*const starts[])(struct approvals * a, struct view * v) = {
+        [SCREEN_PAGE] = start_pager,
+        [SCREEN_EDIT] = start_editor,
+        [SCREEN_TYPE] = start_typing,
+    };
+
+    keys_restore();
+    a->lent = a->wanted;
+    a->wanted = SCREEN_OURS;
+    a->stale = false;
+    v->lent = true;
+    if (!starts[a->lent](a, v)) {
+        refuse(v, strerror(errno));
+        screen_back(a, v, STR_NONE);
+    }
+}
+
+void approvals_look(struct approvals *a, struct view *v, const wend_run *run)
+{
+    struct buf text = {.mem = &v->mem};
+    bool ok = false;
+
+    if (a->lent == SCREEN_OURS || a->lent == SCREEN_TYPE ||
+        !lend_over(&a->lend, &ok))
+        return;
+    if (a->lent == SCREEN_EDIT && ok && !lend_read(&a->lend, &text)) {
+        v->lent = false;
+        refuse(v, strerror(errno));
+        ok = false;
+    }
+    screen_back(a, v, ok ? str_trim(buf_view(&text), is_blank) : STR_NONE);
+    buf_free(&text);
+    approvals_show(a, v, run);
+}
+
+/* ---- Keys ---------------------------------------------------------------- */
+
+/* What the question leaves out, where there is no pager. */
+static void show_all(struct approvals *a, struct view *v, const wend_run *run)
+{
+    struct preview p;
+
+    preview_make(&p, &v->mem, a->queue[0]->u.approval_ask.name,
+                 approvals_args(a));
+    preview_text(&p, view_talk(v), v->colour);
+    preview_free(&p);
+    ask_again(a, v, run);
+}
+
+static void view_all(struct approvals *a, struct view *v, const wend_run *run)
+{
+    if (v->keys && lend_pager())
+        a->wanted = SCREEN_PAGE;
+    else
+        show_all(a, v, run);
+}
+
+/* A key is an answer where keys come one by one, else a line is. */
+static bool take_line(struct approvals *a, bool keys, wend_str *line)
+{
+    char *end = memchr(a->line, '\n', a->line_len);
+    bool whole = keys || end || a->line_len == sizeof a->line;
+
+    *line = (wend_str){a->line, keys  ? 1
+                                : end ? (size_t)(end - a->line)
+                                      : a->line_len};
+    return whole;
+}
+
+/* A line of arguments, or a part of it. */
+static void read_typed(struct approvals *a, struct view *v, wend_run *run)
+{
+    char room[4096];
+    ssize_t n = read(a->tty, room, sizeof room);
+
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    if (n > 0)
+        buf_add(&a->typed, room, (size_t)n);
+    if (n > 0 && !memchr(room, '\n', (size_t)n))
+        return;
+    screen_back(a, v, str_trim(buf_view(&a->typed), is_blank));
+    approvals_show(a, v, run);
+}
+
+void approvals_read(struct approvals *a, struct view *v, wend_run *run)
+{
+    enum answer answer;
+    wend_str line;
+    ssize_t n;
+
+    if (a->lent == SCREEN_TYPE) {
+        read_typed(a, v, run);
+        return;
+    }
+    n = read(a->tty, a->line + a->line_len, sizeof a->line - a->line_len);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    if (n > 0)
+        a->line_len += (size_t)n;
+    if (n > 0 && !take_line(a, v->keys, &line))
+        return;
+    if (!v->keys)
+        panel_entered(&v->panel);
+    answer =
+        n <= 0 || line.ptr[0] == END_OF_FILE ? ANSWER_NO : read_answer(line);
+    a->line_len = 0;
+    if (answer == ANSWER_VIEW) {
+        view_all(a, v, run);
+    } else if (answer == ANSWER_CHANGE) {
+        a->wanted = v->keys && lend_editor() ? SCREEN_EDIT : SCREEN_TYPE;
+    } else if (answer == ANSWER_NONE ||
+               (answer >= ANSWER_NEVER && !approvals_rule(a))) {
+        if (v->paints)
+            live_lift(v); /* it is asked again */
+        else
+            question_put(a, view_talk(v));
+    } else if (tell(a, v, run, answer)) {
+        drop(a, v, 0);
+        approvals_show(a, v, run);
+    } else {
+        ask_again(a, v, run);
+    }
+}

@@ -1,0 +1,60 @@
+/*
+ * ask.h - approval of calls, on the terminal or from elsewhere.
+ *
+ * Calls are asked about one by one, in the order of their requests. The answer
+ * is read from /dev/tty, since standard input may be the prompt. Without a
+ * terminal the user is told how another process answers.
+ */
+#ifndef CLI_ASK_H
+#define CLI_ASK_H
+
+#include "cli/ask/lend.h"
+#include "cli/view/view.h"
+
+enum { APPROVALS_MAX = 256 }; /* calls of one message */
+
+/* What the user wants to do with the screen before answering. */
+enum screen_use { SCREEN_OURS, SCREEN_PAGE, SCREEN_EDIT, SCREEN_TYPE };
+
+struct approvals {
+    int tty;           /* -1 = no terminal: another process answers */
+    const char *store; /* for its command line; NULL = the default one */
+    int lock;          /* the terminal: one question at a time */
+    wend_event
+        *queue[APPROVALS_MAX]; /* approval_ask events; the first is open */
+    size_t count;
+    bool shown;
+    char line[64]; /* typed so far, where there are no single keys */
+    size_t line_len;
+    struct buf changed; /* arguments of the first one, as the user wants them;
+                           empty: as they are */
+    enum screen_use wanted, lent;
+    struct lend lend;
+    struct buf typed; /* arguments that are being typed */
+    bool stale;       /* what they are for was settled elsewhere */
+};
+
+/* Whether a person can be asked on this terminal: not with -q, not while it
+ * shows JSON, and not in the background. */
+bool approvals_here(const struct settings *set);
+void approvals_open(struct approvals *a, const struct settings *set);
+void approvals_close(struct approvals *a);
+/* Handles every event of a live run and its descendants: adds questions,
+ * drops those that were settled elsewhere. */
+void approvals_event(struct approvals *a, struct view *v, wend_run *run,
+                     const wend_event *ev);
+bool approvals_wait(const struct approvals *a); /* poll a->tty */
+/* Another process is asking on this terminal, or a program of the user has
+ * it. */
+bool approvals_held(const struct approvals *a);
+/* Shows the open question, unless it is shown or the terminal is busy. */
+void approvals_show(struct approvals *a, struct view *v, const wend_run *run);
+void approvals_read(struct approvals *a, struct view *v, wend_run *run);
+
+/* The user wants a pager or an editor. The caller writes all that is pending,
+ * then lends the screen, and from then on looks whether it is back. */
+bool approvals_want_screen(const struct approvals *a);
+void approvals_lend(struct approvals *a, struct view *v);
+void approvals_look(struct approvals *a, struct view *v, const wend_run *run);
+
+#endif

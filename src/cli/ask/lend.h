@@ -1,0 +1,38 @@
+/*
+ * lend.h - lends the terminal to a program of the user: a pager, an editor.
+ *
+ * The program is in our process group, so that Ctrl-Z stops both and Ctrl-C
+ * reaches it; meanwhile the command neither writes to the terminal nor reads
+ * its keys. The text that is shown is the program's standard input or a file,
+ * never a part of its command line.
+ */
+#ifndef CLI_LEND_H
+#define CLI_LEND_H
+
+#include <sys/types.h>
+
+#include "cli/cli.h"
+
+struct lend {
+    pid_t pid;     /* 0: the terminal is not lent */
+    char file[80]; /* that is edited; "": none */
+};
+
+/* $PAGER, or less or more if they are installed; NULL: there is none. */
+const char *lend_pager(void);
+/* $VISUAL or $EDITOR; NULL: there is none. */
+const char *lend_editor(void);
+/* Whether the pager shows colours. */
+bool lend_colour(const char *pager);
+
+/* False, with errno: it could not be started. tty: of the keyboard. */
+bool lend_page(struct lend *l, const char *pager, wend_str text);
+bool lend_edit(struct lend *l, const char *editor, wend_str text, int tty);
+/* Whether the program is over; `ok`: as it should be. */
+bool lend_over(struct lend *l, bool *ok);
+/* Appends what the editor has left; false, with errno. */
+bool lend_read(const struct lend *l, struct buf *out);
+/* Ends the program if it still runs, and removes the file. */
+void lend_close(struct lend *l);
+
+#endif

@@ -1,0 +1,208 @@
+/*
+ * question.c - how an approval is asked for.
+ */
+#include "cli/ask/question.h"
+
+#include "base/utf8.h"
+#include "cli/ask/remember.h"
+#include "cli/term.h"
+
+enum {
+    TEXT_SHOWN_MAX = 8 << 10, /* without a cursor; the rest is counted */
+    BEGINNING_LINES = 3,  /* of the arguments, repeated next to the question */
+    BEGINNING_SPARE = 10, /* columns of each line that precede the text */
+    ROWS_BESIDE = 4,      /* of a screen: the text above, a bar, "more" */
+    ROWS_MIN = 3,         /* of the call, on any screen */
+};
+
+wend_str approval_subject(const wend_event *ask)
+{
+    const wend_ev_approval_ask *e = &ask->u.approval_ask;
+
+    return e->call.ptr ? e->call : e->action;
+}
+
+wend_str approvals_args(const struct approvals *a)
+{
+    return a->changed.len ? buf_view(&a->changed)
+                          : a->queue[0]->u.approval_ask.args_json;
+}
+
+bool approvals_rule(const struct approvals *a)
+{
+    return !a->changed.len && remember_can(a->queue[0]->u.approval_ask.rule);
+}
+
+/* ---- On the terminal ------------------------------------------------------
+ */
+
+static void put_reasons(const struct view *v, struct buf *out,
+                        const wend_ev_approval_ask *e)
+{
+    buf_fmt(out, "  risk: %s", wend_risk_name(e->risk));
+    if (e->reason.len) {
+        buf_cstr(out, "; ");
+        term_line(out, e->reason, 500);
+    }
+    if (v->verbose && e->layers_json.len) {
+        buf_cstr(out, "\n  layers: ");
+        term_text(out, e->layers_json);
+    }
+    buf_cstr(out, "\n");
+}
+
+/* A long argument scrolls its own start, which often matters most, off the
+ * screen: repeat it next to the question. */
+static void put_beginning(const struct view *v, struct buf *out,
+                          const wend_ev_approval_ask *e, wend_str args)
+{
+    size_t room = v->width > BEGINNING_SPARE ? v->width - BEGINNING_SPARE : 1;
+
+    if (v->paints || args.len <= BEGINNING_LINES * v->width)
+        return;
+    buf_cstr(out, "  starts with: ");
+    term_line(out, e->name, 100);
+    buf_char(out, ' ');
+    term_line(out, args, BEGINNING_LINES * room);
+    buf_char(out, '\n');
+}
+
+/* What always and never add, exactly as they add it. */
+static void put_rule(const struct approvals *a, struct buf *out)
+{
+    wend_str rule = a->queue[0]->u.approval_ask.rule;
+
+    if (!approvals_rule(a))
+        return;
+    buf_cstr(out, "  always allows ");
+    term_text(out, rule);
+    buf_cstr(out, " here, never denies it\n");
+}
+
+void question_put(const struct approvals *a, struct buf *out)
+{
+    buf_fmt(out, "allow? [y]es [n]o%s [c]hange [v]iew ",
+            approvals_rule(a) ? " [a]lways n[e]ver" : "");
+}
+
+static void put_subject(const struct approvals *a, struct buf *out,
+                        const wend_run *run, const struct preview *p)
+{
+    const wend_ev_approval_ask *e = &a->queue[0]->u.approval_ask;
+
+    buf_cstr(out, e->action.ptr ? "Action " : "The model ");
+    if (e->action.ptr) {
+        term_line(out, e->action, 60);
+        buf_char(out, ' ');
+    }
+    if (!str_is(a->queue[0]->run, wend_run_id(run))) {
+        buf_cstr(out, "of run ");
+        term_line(out, a->queue[0]->run, 40);
+        buf_char(out, ' ');
+    }
+    buf_cstr(out, a->changed.len ? "would call " : "wants to call ");
+    term_line(out, e->name, 100);
+    if (p->head.len) {
+        buf_cstr(out, ", which ");
+        term_line(out, buf_view(&p->head), 300);
+    } else {
+        buf_cstr(out, " with");
+    }
+    buf_cstr(out, a->changed.len ? ", as you changed it\n" : "\n");
+}
+
+/* On a screen that can be painted: everything that a yes allows is on it, or
+ * reported as omitted. */
+void question_paint(const struct approvals *a, struct view *v,
+                    const wend_run *run, const struct preview *p)
+{
+    struct buf head = {.mem = &v->mem}, tail = {.mem = &v->mem};
+    struct buf rows = {.mem = &v->mem}, *out = &v->question;
+    size_t used, room, more;
+
+    buf_clear(out);
+    put_subject(a, &head, run, p);
+    term_rows(out, buf_view(&head), v->width, SIZE_MAX);
+    put_reasons(v, &tail, &a->queue[0]->u.approval_ask);
+    put_rule(a, &tail);
+    question_put(a, &tail);
+    term_rows(&rows, buf_view(&tail), v->width, SIZE_MAX);
+    used = str_count(buf_view(out), '\n') + str_count(buf_view(&rows), '\n') +
+           ROWS_BESIDE;
+    room =
+        v->panel.height > used + ROWS_MIN ? v->panel.height - used : ROWS_MIN;
+    more = preview_rows(p, out, v->width, room, v->colour);
+    if (more)
+        buf_fmt(out, "  ... and %zu more line%s\n", more, more == 1 ? "" : "s");
+    buf_str(out, buf_view(&rows));
+    out->failed |= head.failed || tail.failed || rows.failed || p->body.failed;
+    buf_free(&head);
+    buf_free(&tail);
+    buf_free(&rows);
+}
+
+/* As lines, where nothing can be painted. */
+void question_print(const struct approvals *a, struct view *v,
+                    const wend_run *run, const struct preview *p)
+{
+    const wend_ev_approval_ask *e = &a->queue[0]->u.approval_ask;
+    struct buf text = {.mem = &v->mem}, *out = view_talk(v);
+    wend_str shown;
+
+    preview_text(p, &text, false);
+    shown = buf_view(&text);
+    if (shown.len > TEXT_SHOWN_MAX)
+        shown.len = utf8_cut(shown, TEXT_SHOWN_MAX);
+    buf_char(out, '\n');
+    put_subject(a, out, run, p);
+    buf_str(out, shown);
+    if (shown.len < text.len)
+        buf_fmt(out, "\n  ... and %zu more bytes\n", text.len - shown.len);
+    put_reasons(v, out, e);
+    put_beginning(v, out, e, approvals_args(a));
+    put_rule(a, out);
+    question_put(a, out);
+    out->failed |= text.failed || p->body.failed;
+    buf_free(&text);
+}
+
+/* ---- From elsewhere -------------------------------------------------------
+ */
+
+static void put_command(const struct approvals *a, struct buf *out,
+                        const wend_event *ask, const char *more)
+{
+    buf_cstr(out, "'wend approve ");
+    if (a->store) {
+        buf_cstr(out, "--store ");
+        term_line(out, str_of(a->store), 500);
+        buf_char(out, ' ');
+    }
+    term_line(out, ask->run, 60);
+    buf_char(out, ' ');
+    term_line(out, approval_subject(ask), 200);
+    buf_fmt(out, "%s'", more);
+}
+
+/* How another process can answer. Also with -q: the run waits. */
+void question_way(const struct approvals *a, struct view *v,
+                  const wend_event *ask)
+{
+    const wend_ev_approval_ask *e = &ask->u.approval_ask;
+    struct buf text = {.mem = &v->mem};
+
+    buf_cstr(&text, "waiting for approval of ");
+    term_line(&text, e->name, 100);
+    buf_char(&text, ' ');
+    term_line(&text, e->args_json, 200);
+    buf_cstr(&text, ": ");
+    put_command(a, &text, ask, "");
+    buf_cstr(&text, " approves it, ");
+    put_command(a, &text, ask, " no");
+    buf_cstr(&text, " denies it");
+    if (v->look == LOOK_ANSWER && !text.failed)
+        buf_fmt(view_talk(v), "wend: %s\n", text.ptr);
+    else if (!text.failed)
+        complain(0, "%s", text.ptr); /* never between lines of JSON */
+    buf_free(&text);
+}

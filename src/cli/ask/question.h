@@ -1,0 +1,29 @@
+/*
+ * question.h - how an approval is asked for.
+ */
+#ifndef CLI_QUESTION_H
+#define CLI_QUESTION_H
+
+#include "cli/ask/ask.h"
+#include "cli/ask/preview.h"
+
+/* The subject of the approval: a call, or an action of a plan. */
+wend_str approval_subject(const wend_event *ask);
+/* The arguments that a yes to the first question allows. */
+wend_str approvals_args(const struct approvals *a);
+/* Always and never are offered only if a rule can express the call. */
+bool approvals_rule(const struct approvals *a);
+
+/* Makes v->question, on a screen that can be painted. */
+void question_paint(const struct approvals *a, struct view *v,
+                    const wend_run *run, const struct preview *p);
+/* Says it in lines, where nothing can be painted. */
+void question_print(const struct approvals *a, struct view *v,
+                    const wend_run *run, const struct preview *p);
+/* Its last line: the keys. */
+void question_put(const struct approvals *a, struct buf *out);
+/* How another process can answer. Also with -q: the run waits. */
+void question_way(const struct approvals *a, struct view *v,
+                  const wend_event *ask);
+
+#endif
