@@ -316,20 +316,30 @@ static void lend_screen(struct stream_loop *l)
     approvals_lend(&l->approvals, v);
 }
 
+/* Keys, and whether a program of the user gives the terminal back; also when
+ * the run is over. */
+static void look_at_screen(struct stream_loop *l)
+{
+    struct view *v = &l->st->view;
+
+    if (l->fds[FD_TTY].revents && approvals_wait(&l->approvals))
+        approvals_read(&l->approvals, v, l->st->run);
+    if (approvals_want_screen(&l->approvals))
+        lend_screen(l);
+    approvals_look(&l->approvals, v, l->st->run);
+    lent = l->approvals.lend.pid != 0;
+}
+
 static void go_round(struct stream_loop *l)
 {
     wait_for_something(l);
     if (l->fds[FD_SIGNALS].revents)
         take_signals(l);
     write_some(l);
+    if (l->code < 0)
+        look_at_screen(l);
     if (l->code >= 0 || l->over)
         return;
-    if (l->fds[FD_TTY].revents && approvals_wait(&l->approvals))
-        approvals_read(&l->approvals, &l->st->view, l->st->run);
-    if (approvals_want_screen(&l->approvals))
-        lend_screen(l);
-    approvals_look(&l->approvals, &l->st->view, l->st->run);
-    lent = l->st->view.lent && l->approvals.lend.pid;
     approvals_show(&l->approvals, &l->st->view, l->st->run);
     /* If the store failed, show the events before the failure first. */
     wend_runtime_pump(l->st->cli->rt);

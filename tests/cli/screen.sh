@@ -207,7 +207,7 @@ cat >ask.json <<'JSON'
 {"name":"write_file","args":{"path":"two","content":"2"}}]},{"text":"went on"}]}
 JSON
 on_screen 80x24 "$WEND run -t write_file -m script:ask.json hi" <<STEPS
-wait "one"
+wait write_file(one)
 wait allow?
 run $WEND pause last
 wait paused by
@@ -220,7 +220,7 @@ wait continued by
 type x
 sleep 500
 type y
-wait "two"
+wait write_file(two)
 wait allow?
 show second
 type n
@@ -228,7 +228,7 @@ STEPS
 is "approvals: exit status" $status 0
 is "approvals: one question at a time" \
     "$(times 'allow?' first) $(times 'allow?' second)" "1 1"
-lacks "approvals: the first is about one" first '"two"'
+lacks "approvals: the first is about one" first "write_file(two)"
 is "approvals: yes and no" "$(ls one two 2>/dev/null)" one
 lacks "approvals: no question is left" "$out" "allow?"
 has "approvals: what became of them" "$out" "denied"
@@ -238,7 +238,7 @@ rm -f one two
 on_screen 80x24 "echo hi | $WEND run -t write_file -m script:ask.json" <<STEPS
 wait allow?
 type y
-wait "two"
+wait write_file(two)
 type y
 STEPS
 is "a pipe: both are written" "$(ls one two 2>/dev/null | wc -l)" 2
@@ -248,7 +248,7 @@ rm -f one two
 on_screen 80x24 "$WEND run -t write_file -m script:ask.json hi | cat; stty -a" <<STEPS
 wait allow?
 type y\\r
-wait "two"
+wait write_file(two)
 wait allow?
 type n\\r
 STEPS

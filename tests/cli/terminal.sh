@@ -80,7 +80,8 @@ ask() { # ANSWER...: of the run that wants to write
 ask y
 is "yes: exit status" $status 0
 has "yes: the tool is named" "$out" "write_file"
-has "yes: the arguments are shown" "$out" '"path":"new"'
+has "yes: the file is named" "$out" 'a new file new, 1 line'
+has "yes: its text is shown" "$out" "x$(printf '\342\220\233')[2Jy"
 has "yes: the risk" "$out" "risk: medium"
 lacks "yes: the screen is not cleared" "$out" $'\e[2J'
 has "yes: the run goes on" "$out" "went on"
@@ -117,7 +118,7 @@ rm -f "$HOME/.local/share/wend/approvals"
 # Answers for calls like it, also in runs to come.
 file=$HOME/.local/share/wend/approvals
 ask a
-has "always: what it would allow is shown" "$out" 'every write_file(new)'
+has "always: the rule is shown" "$out" 'always allows write_file(new) here'
 [ -e new ]
 ok "always: it is written"
 is "always: the rule" "$(cat "$file")" "$PWD"$'\twrite_file(new)'

@@ -340,8 +340,8 @@ static bool start_typing(struct approvals *a, struct view *v)
     buf_cstr(&text, "now: ");
     term_text(&text, approvals_args(a));
     buf_cstr(&text, "\nnew arguments as JSON, or nothing: ");
+    keys_drop(); /* before the prompt, which may be answered at once */
     ok = !text.failed && write_all(STDERR_FILENO, buf_view(&text));
-    keys_drop();
     buf_free(&text);
     return ok;
 }
@@ -375,9 +375,12 @@ void approvals_look(struct approvals *a, struct view *v, const wend_run *run)
     struct buf text = {.mem = &v->mem};
     bool ok = false;
 
-    if (a->lent == SCREEN_OURS || a->lent == SCREEN_TYPE ||
-        !lend_over(&a->lend, &ok))
+    if (a->lent == SCREEN_TYPE
+            ? !a->stale
+            : a->lent == SCREEN_OURS || !lend_over(&a->lend, &ok))
         return;
+    if (a->lent == SCREEN_TYPE)
+        buf_char(view_talk(v), '\n'); /* leaves the line that was typed */
     if (a->lent == SCREEN_EDIT && ok && !lend_read(&a->lend, &text)) {
         v->lent = false;
         refuse(v, strerror(errno));

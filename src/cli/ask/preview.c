@@ -71,8 +71,8 @@ static bool preview_write(struct preview *p, const struct json *args)
         return false;
     state = read_file(path, &old);
     p->diff = state == FILE_HERE;
-    buf_cstr(&p->head, state == FILE_NEW   ? "a new file "
-                       : state == FILE_ODD ? "all of "
+    buf_cstr(&p->head, state == FILE_NEW   ? "makes a new file "
+                       : state == FILE_ODD ? "replaces "
                                            : "changes ");
     buf_str(&p->head, path);
     if (!p->diff) {
@@ -280,7 +280,7 @@ size_t preview_rows(const struct preview *p, struct buf *out, size_t width,
         out->failed |= broken.failed;
         buf_free(&broken);
     }
-    return lines_of(rest) + (cut > 0);
+    return lines_of(rest) + cut;
 }
 
 void preview_text(const struct preview *p, struct buf *out, bool colour)

@@ -226,7 +226,8 @@ const struct command command_run = {
         "denies, a\n"
         "leading ? asks; the first match applies. If no rule matches, reading "
         "is allowed\n"
-        "and other calls need approval; without a terminal they are denied.\n"
+        "and other calls need approval; without a terminal they are denied,\n"
+        "or wait for 'wend approve' with --approve ask.\n"
         "Ctrl-C cancels and keeps the partial answer; a second Ctrl-C exits at "
         "once.\n",
     .args_max = ARGS_ANY,

@@ -245,7 +245,7 @@ static void call_end(struct view *v, const wend_event *ev)
         buf_str(&line, e->name);
         buf_cstr(&line, ": ");
     }
-    if (!ok)
+    if (!ok && !(e->error && str_starts(e->error->message, "denied: ")))
         buf_fmt(&line, "%s: ", wend_outcome_name(e->outcome));
     buf_str(&line, !ok && e->error ? e->error->message : e->output);
     if (e->outcome == WEND_OUTCOME_DENIED)
