@@ -27,6 +27,14 @@ static const char *const keys[] = {
     "eager",     "effort",   "approve",       "tools",
 };
 enum { KEYS = sizeof keys / sizeof *keys };
+_Static_assert((int)KEYS <= (int)CONFIG_KEYS_MAX, "a line for each key");
+
+void settings_clear(struct settings *set)
+{
+    memset(set, 0, sizeof *set);
+    set->limit = set->events = set->sandbox = set->status = set->format = -1;
+    set->speed = 1;
+}
 
 static bool folder(struct buf *out, const char *xdg, const char *in_home)
 {
@@ -132,7 +140,8 @@ struct config_reader {
     struct settings *set;
     struct arena *arena;
     wend_error *err;
-    wend_str json; /* the text, if it is JSON */
+    wend_str json;                /* the text, if it is JSON */
+    struct config_origin *origin; /* may be NULL */
 };
 
 static wend_status wrong(const struct config_reader *r, const struct json *j,
@@ -195,6 +204,8 @@ static wend_status read_key(const struct config_reader *r, const struct json *j)
     if (i < 0)
         return unknown_key(r, j);
     o = option_of(keys[i]);
+    if (r->origin)
+        r->origin->lines[i] = j->line;
     if (j->kind != JSON_ARRAY)
         return set_one(r, o, keys[i], j);
     if (o->kind != OPT_LIST)
@@ -237,10 +248,23 @@ static wend_status read_tree(struct config_reader *r, wend_str text)
     return s;
 }
 
+const char *config_key(size_t i, const struct opt **o)
+{
+    *o = i < KEYS ? option_of(keys[i]) : NULL;
+    return i < KEYS ? keys[i] : NULL;
+}
+
 wend_status config_load(struct settings *set, struct arena *a, wend_error *err)
 {
+    return config_load_from(set, a, NULL, err);
+}
+
+wend_status config_load_from(struct settings *set, struct arena *a,
+                             struct config_origin *origin, wend_error *err)
+{
     struct buf path = {.mem = &cli_mem}, text = {.mem = &cli_mem};
-    struct config_reader r = {.set = set, .arena = a, .err = err};
+    struct config_reader r = {
+        .set = set, .arena = a, .err = err, .origin = origin};
     wend_status s;
     bool named;
 
@@ -250,6 +274,8 @@ wend_status config_load(struct settings *set, struct arena *a, wend_error *err)
     s = config_read(path.ptr, &text, err);
     if (s == WEND_E_NOTFOUND && !named)
         return WEND_OK;
+    if (origin)
+        origin->path = path.ptr;
     return s == WEND_OK ? read_tree(&r, buf_view(&text)) : s;
 }
 

@@ -22,6 +22,17 @@ bool config_path(struct buf *out, bool *named);
 /* Adds the values of the file to the settings, checked like those of
  * options. The file may be absent unless it was named. */
 wend_status config_load(struct settings *set, struct arena *a, wend_error *err);
+/* The same, and where each value stands. */
+enum { CONFIG_KEYS_MAX = 32 };
+struct config_origin {
+    const char *path;                /* NULL: there is no file */
+    uint32_t lines[CONFIG_KEYS_MAX]; /* by the index of the key; 0: not set */
+};
+wend_status config_load_from(struct settings *set, struct arena *a,
+                             struct config_origin *origin, wend_error *err);
+/* The i-th key and the option that sets the same; NULL after the last. */
+const char *config_key(size_t i, const struct opt **o);
+void settings_clear(struct settings *set); /* to the defaults */
 /* Loads the models file: that of the settings, else the user's own. *out is
  * unchanged if there is no file and none was named. Returns 0 or an exit code,
  * after a message. */

@@ -99,13 +99,6 @@ static int help_about(const struct cli *cli, const char *name)
 
 /* ---- Running it ---------------------------------------------------------- */
 
-static void defaults(struct settings *set)
-{
-    memset(set, 0, sizeof *set);
-    set->limit = set->events = set->sandbox = set->status = set->format = -1;
-    set->speed = 1;
-}
-
 /* Nothing in an invalid file counts. */
 static int read_config(struct cli *cli)
 {
@@ -113,7 +106,7 @@ static int read_config(struct cli *cli)
         return EXIT_DONE;
     if (!cli->command->no_config)
         return complain(EXIT_USAGE, "%s", cli->err.message);
-    defaults(&cli->set);
+    settings_clear(&cli->set);
     cli->config_error = arena_str(&cli->arena, str_of(cli->err.message)).ptr;
     return EXIT_DONE;
 }
@@ -127,13 +120,13 @@ static int settle(struct cli *cli, int count, char **args)
     int looked = count, code = EXIT_DONE;
 
     memcpy(copy, args, (size_t)count * sizeof *copy);
-    defaults(&cli->set);
+    settings_clear(&cli->set);
     if (!options_parse(cli->command->opts, &cli->set, &looked, copy,
                        &cli->arena, &why)) {
         code = usage_error(cli, "%s", buf_view(&why).ptr);
     } else if (!cli->set.help) {
         cli->given = cli->set;
-        defaults(&cli->set);
+        settings_clear(&cli->set);
         code = read_config(cli);
         config_environment(&cli->set);
         if (!code && cli->command->takes_agent &&

@@ -48,6 +48,53 @@ WEND_STORE=$work/env.db run "$WEND" run hi
 [ -e "$work/env.db" ]
 ok "WEND_STORE comes before the file"
 
+# ---- Where settings come from ----------------------------------------------------------
+
+row() { grep "^$1 " "$out" | tr -s ' '; }
+export OPENAI_API_KEY=never-show-this
+exits "config" 0 "$WEND" config
+is "config: of the file, with its line" "$(row max_turns)" "max_turns 7 $file:4"
+is "config: a list" "$(row tools)" "tools calculator, list_dir $file:12"
+is "config: a time" "$(row timeout)" "timeout 90s $file:5"
+is "config: a default" "$(row model_timeout)" "model_timeout 30m default"
+is "config: nothing" "$(row base_url)" "base_url - default"
+has "config: that a key is there" "$out" "OPENAI_API_KEY is set"
+lacks "config: and not which" "$out" never-show
+WEND_MODEL=$sum exits "config, with a variable" 0 "$WEND" config --max-turns 3
+has "config, with a variable: named" "$out" "variable WEND_MODEL"
+is "config: an option" "$(row max_turns)" "max_turns 3 option --max-turns"
+exits "config --json" 0 "$WEND" config --json
+has "config --json: a setting" "$out" \
+    "{\"setting\":\"eager\",\"value\":\"off\",\"origin\":\"$file:9\"}"
+has "config --json: a key" "$out" '{"variable":"OPENAI_API_KEY","set":true}'
+lacks "config --json: no key" "$out" never-show
+mkdir project && cd project || exit 2
+printf 'wend: agent/1\nname: p\nlimits:\n  turns: 2\n' >wend.yaml
+exits "config, untrusted" 0 "$WEND" config
+has "config, untrusted: said" "$out" "wend.yaml is not trusted, and nothing in it counts"
+is "config, untrusted: the file" "$(row max_turns)" "max_turns 7 $file:4"
+exits "config: trust" 0 "$WEND" trust wend.yaml
+exits "config, trusted" 0 "$WEND" config
+is "config, trusted: its line" "$(row max_turns)" "max_turns 2 wend.yaml:4"
+
+# ---- init ----------------------------------------------------------------------------------
+
+exits "init where a file is" 2 "$WEND" init
+has "init where a file is: why" "$err" "--force replaces it"
+has "init where a file is: it stays" wend.yaml "turns: 2"
+exits "init --force" 0 "$WEND" init --force
+has "init --force: accepted" "$out" "accepted as it is now"
+exits "init: used at once" 0 "$WEND" run hi
+lacks "init: used at once: trusted" "$err" ignored
+sed 's/^# \([a-z_]*:\)/\1/; s/^#\( \( \|  -\)\)/\1/' wend.yaml >all.yaml
+sed -i '/^model:\|^base_url:\|^context/d; s/server-files/x/' all.yaml
+exits "init: all comments are settings" 0 "$WEND" trust all.yaml
+echo '# more' >>wend.yaml
+exits "init: a change" 0 "$WEND" run hi
+has "init: a change revokes the acceptance" "$err" "is ignored"
+cd ..
+unset OPENAI_API_KEY
+
 # name | text | wanted on stderr
 while IFS='|' read -r name text wanted; do
     printf '%b\n' "$text" >"$file"

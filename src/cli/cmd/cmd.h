@@ -16,6 +16,8 @@
     X(models)       \
     X(agents)       \
     X(trust)        \
+    X(init)         \
+    X(config)       \
     X(doctor)       \
     X(verify)       \
     X(export)       \

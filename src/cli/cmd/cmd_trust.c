@@ -1,6 +1,6 @@
 /*
  * cmd_trust.c - wend trust: accept a project's manifest, by its content, or a
- * store, by its id.
+ * store, by its id. wend init: write a manifest, and accept it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -192,4 +192,82 @@ const struct command command_trust = {
     .opts = opts,
     .no_config = true,
     .run = run,
+};
+
+/* ---- wend init ----------------------------------------------------------- */
+
+static const struct opt init_opts[] = {
+    ROW_FLAG(force, "force", "replace ./wend.yaml"),
+    ROWS_END,
+};
+
+/* Each key of wend-agent(5), with its default or an example. */
+static const char template[] =
+    "# wend.yaml - the agent of this folder; see wend-agent(5).\n"
+    "# 'wend run' uses it as long as it stays as it was accepted: after a\n"
+    "# change look at it, then 'wend trust wend.yaml'.\n"
+    "wend: agent/1\n"
+    "\n"
+    "# name: wend                 # default: the name of the file\n"
+    "# description: What it is for.\n"
+    "\n"
+    "# The model; default $WEND_MODEL, then ~/.config/wend/config.yaml.\n"
+    "# 'wend models' lists what is known, 'wend models openai' what openai "
+    "has.\n"
+    "# model: openai:gpt-4o\n"
+    "# fallback_models: []        # asked in this order if the model fails\n"
+    "# base_url: http://127.0.0.1:8000/v1   # default: the provider's own\n"
+    "# context_tokens: 128000     # default: the window of the model\n"
+    "\n"
+    "# instructions: |\n"
+    "#   You work on the files of this folder.\n"
+    "\n"
+    "# Tools by name ('wend tools' lists them), or files of tools.\n"
+    "# tools: [calculator, read_file, list_dir, glob, grep]\n"
+    "\n"
+    "# Who may do what; the first match applies. Without a rule reading is\n"
+    "# allowed, and other calls need approval.\n"
+    "# policy:\n"
+    "#   - {tool: \"write_file(notes/*)\", do: allow}\n"
+    "#   - {tool: \"shell\", do: ask}\n"
+    "\n"
+    "# limits:\n"
+    "#   turns: 50\n"
+    "#   time: 10m                # default: none\n"
+    "#   tokens: 100000           # default: none\n"
+    "#   cost: 0.50               # USD; default: none\n"
+    "#   parallel: 5\n"
+    "\n"
+    "# network: on                # off, or hosts for http_request\n"
+    "\n"
+    "# MCP servers: programs or URLs.\n"
+    "# mcp:\n"
+    "#   files: {command: [npx, server-files, .]}\n"
+    "\n"
+    "# agents: []                 # files of agents to give tasks to\n";
+
+static int init(struct cli *cli)
+{
+    int flags = cli->set.force ? O_TRUNC : O_EXCL;
+    int fd = open(AGENT_FILE_DEFAULT,
+                  O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0644);
+
+    if (fd < 0 && errno == EEXIST)
+        return complain(EXIT_USAGE, AGENT_FILE_DEFAULT
+                        " is there already; --force replaces it");
+    if (fd < 0 || !write_all(fd, str_of(template)) || close(fd))
+        return complain(EXIT_USAGE, "%s: %s", AGENT_FILE_DEFAULT,
+                        strerror(errno));
+    return accept_file(cli, AGENT_FILE_DEFAULT);
+}
+
+const struct command command_init = {
+    .name = "init",
+    .args = "[OPTIONS]",
+    .summary = "write a commented wend.yaml for this folder, and accept it",
+    .more = "Every setting in it is a comment with its default or an "
+            "example.\n",
+    .opts = init_opts,
+    .no_config = true,
+    .run = init,
 };
