@@ -136,7 +136,7 @@ static const struct scenario scenarios[] = {
     {.name = "runs", .prepare = RAN RAN, .args = {"runs", "--json"}},
     {.name = "runs with a text",
      .prepare = RAN RAN,
-     .args = {"runs", "--grep", "words"}},
+     .args = {"runs", "--json", "--grep", "words"}},
     {.name = "stats", .prepare = RAN, .args = {"stats"}},
     {.name = "diff", .prepare = RAN, .args = {"diff", "last", "last"}},
     {.name = "list of tools",
