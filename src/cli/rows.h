@@ -64,15 +64,13 @@
 #define ROW_TRUST_STORE                                                       \
     ROW_FLAG(trust_store, "trust-store",                                      \
              "trust the store even if it was created elsewhere")
-/* Where the answer of a run goes, and how. */
-#define ROWS_ANSWER(when)                                                     \
-    ROW_TEXT(output, "output", "FILE",                                        \
-             when "write the answer to FILE, all or nothing",                 \
-             .letter = 'o'),                                                  \
+#define ROW_STREAM(when)                                                      \
     ROW_FLAG(stream, "stream", when "print text as it comes, also to a pipe")
 /* For commands that stream a run; the last rows. */
 #define ROWS_TALK                                                             \
-    ROWS_ANSWER(""),                                                          \
+    ROW_TEXT(output, "output", "FILE",                                        \
+             "write the answer to FILE, all or nothing", .letter = 'o'),      \
+    ROW_STREAM(""),                                                           \
     ROW_QUIET("print only the final answer"),                                 \
     ROW_VERBOSE("print details to standard error"),                           \
     ROWS_END

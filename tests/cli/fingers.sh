@@ -135,6 +135,8 @@ done
 exits "-o and --json" 2 "$WEND" run --json -o answer -m "$hello" hi
 is "-o that cannot be written: no run" "$(runs)" "$before"
 sed -i 's,1/0,1/1,' plan.yaml
+exits "plan show -o" 0 "$WEND" plan show --format svg -o page plan.yaml
+is "plan show -o" "$(head -c 4 page)|$(cat "$out")" "<svg|"
 exits "plan run -o" 0 "$WEND" plan run -o answer plan.yaml
 is "plan run -o" "$(cat answer)" '{"a":42}'
 exits "fork -o" 0 "$WEND" fork -o answer -m "$hello" "$id" again

@@ -42,7 +42,9 @@ static const struct opt opts[] = {
     ROW_SANDBOX("run: " SANDBOX_HELP),
     ROWS_NAMES("run: "),
     ROW_LOG_FILE("run: "),
-    ROWS_ANSWER("run: "),
+    ROW_TEXT(output, "output", "FILE",
+             "write the outputs, or what show prints, to FILE", .letter = 'o'),
+    ROW_STREAM("run: "),
     ROW_FLAG(dry_run, "dry-run",
              "run: say what would be asked for approval; run nothing"),
     ROW_QUIET("run: print only the outputs"),
@@ -84,19 +86,23 @@ static void learn(struct cli *cli, wend_plan *plan)
     wend_store_free(store);
 }
 
-static int show_text(const struct json *plan, const struct plan_cost *cost)
+static int show_text(const struct cli *cli, const struct json *plan,
+                     const struct plan_cost *cost)
 {
+    bool screen = !cli->set.output;
     struct buf b = {.mem = &cli_mem};
     const struct plan_look look = {.columns = term_width(STDOUT_FILENO),
-                                   .lines = isatty(STDOUT_FILENO),
-                                   .colour = term_colour(STDOUT_FILENO),
+                                   .lines = screen && isatty(STDOUT_FILENO),
+                                   .colour =
+                                       screen && term_colour(STDOUT_FILENO),
                                    .cost = *cost};
 
     plan_draw(&b, plan, &look);
-    return print_buf(&b);
+    return print_safe(cli, &b, NULL);
 }
 
-static int show_json(wend_str json, const struct plan_cost *cost)
+static int show_json(const struct cli *cli, wend_str json,
+                     const struct plan_cost *cost)
 {
     struct buf b = {.mem = &cli_mem}, shown = {.mem = &cli_mem};
 
@@ -109,15 +115,15 @@ static int show_json(wend_str json, const struct plan_cost *cost)
     buf_cstr(&b, "}}");
     term_json(&shown, buf_view(&b));
     buf_char(&shown, '\n');
-    return print_buf(&shown);
+    return print_safe(cli, &shown, NULL);
 }
 
-static int show_raw(wend_str text)
+static int show_raw(const struct cli *cli, wend_str text)
 {
     struct buf b = {.mem = &cli_mem};
 
     term_text(&b, text);
-    return print_buf(&b);
+    return print_safe(cli, &b, NULL);
 }
 
 static int plan_show(struct cli *cli)
@@ -140,14 +146,14 @@ static int plan_show(struct cli *cli)
     if (wend_plan_describe(plan, of[format], &text, &cli->err) != WEND_OK)
         return complain(EXIT_FAILED, "%s", cli->err.message);
     if (format > FORMAT_JSON)
-        return show_raw(text);
+        return show_raw(cli, text);
     json = json_parse(text, &cli->arena, NULL);
     assert(json); /* our own */
     code = plan_cost(cli, json, &cost);
     if (code)
         return code;
-    return format == FORMAT_TEXT ? show_text(json, &cost)
-                                 : show_json(text, &cost);
+    return format == FORMAT_TEXT ? show_text(cli, json, &cost)
+                                 : show_json(cli, text, &cost);
 }
 
 /* ---- A dry run ----------------------------------------------------------- */
@@ -244,7 +250,7 @@ static int plan_dry_run(struct cli *cli)
                 (long long)d.counts[WEND_DECISION_ALLOW],
                 (long long)d.counts[WEND_DECISION_ASK],
                 (long long)d.counts[WEND_DECISION_DENY]);
-    return print_buf(&d.out);
+    return print_safe(cli, &d.out, NULL);
 }
 
 /* ---- A run --------------------------------------------------------------- */
