@@ -100,18 +100,16 @@ static int look_up(struct cli *cli, const wend_run_info *info, int64_t seq,
     o.filter.types = UINT64_C(1) << type;
     str_copy(id, sizeof id, info->run);
     *log = NULL;
+    *ev = NULL;
     s = wend_store_replay(cli->rt, id, &o, log, &cli->err);
-    if (s == WEND_OK) {
-        s = wend_run_next(*log, ev);
-        if (s != WEND_OK)
-            cli->err = *wend_run_error(*log);
-    }
+    if (s != WEND_OK) /* a store that is damaged is another matter */
+        return s == WEND_E_NOTFOUND ? EXIT_DONE : report(cli, s);
+    s = wend_run_next(*log, ev);
     if (s == WEND_OK)
         return EXIT_DONE;
     *ev = NULL;
-    return s == WEND_END || s == WEND_E_CORRUPT || s == WEND_E_NOTFOUND
-               ? EXIT_DONE
-               : report(cli, s);
+    cli->err = *wend_run_error(*log);
+    return s == WEND_END || s == WEND_E_CORRUPT ? EXIT_DONE : report(cli, s);
 }
 
 int names_read(struct cli *cli, const wend_run_info *info, struct arena *a,
