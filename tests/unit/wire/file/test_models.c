@@ -4,6 +4,8 @@
  */
 #include "wire/file/models.h"
 
+#include <string.h>
+
 #include "base/limits.h"
 #include "fault.h"
 #include "tap.h"
@@ -17,6 +19,44 @@ static const char manual[] =
     "    output: 8192\n"
     "    price: {input: 2.5, cached: 0.25, output: 10}\n"
     "  - {name: \"ollama:*\", window: 32768, price: {input: 0, output: 0}}\n";
+
+/* Rows that wend comes with: nothing without a source and a date. */
+static void test_known(void)
+{
+    static const char own[] = "wend: models/1\nmodels:\n"
+                              "- {name: \"openai:gpt-4o\", window: 9}\n";
+    struct mem m = {0};
+    struct arena a = {.mem = &m};
+    struct models *all = NULL;
+    const struct model *x;
+    int bad = 0;
+
+    for (size_t i = 0; (x = models_known_at(i)); i++) {
+        const struct price *p = &x->price;
+
+        if (!x->source || !str_starts(str_of(x->source), "https://") ||
+            !x->date || strlen(x->date) != 10 || x->window <= 0 ||
+            x->output <= 0 || models_look_up(NULL, x->name) != x ||
+            (p->known && (p->input <= 0 || p->input > PRICE_NANO_MAX ||
+                          p->cached > p->input || p->output <= p->input)))
+            bad++;
+    }
+    tap_is_i64(bad, 0, "known rows have a source, a date and sane numbers");
+    x = models_look_up(NULL, STR("responses:gpt-4o"));
+    tap_ok(x && str_is(x->name, "openai:gpt-4o") &&
+               x->price.input == 2500000000,
+           "the models of responses are those of openai");
+    tap_ok(!models_look_up(NULL, STR("openai:gpt-4o-of-mine")) &&
+               !models_look_up(NULL, STR("gpt-4o")),
+           "other names are not known");
+    models_parse(str_of(own), &a, &all, NULL);
+    x = models_look_up(all, STR("openai:gpt-4o"));
+    tap_ok(x && x->window == 9 && !x->price.known && !x->source,
+           "a file replaces all of a row");
+    tap_ok(models_look_up(all, STR("openai:gpt-4.1")) != NULL,
+           "and leaves the others");
+    arena_free(&a);
+}
 
 static void test_manual(void)
 {
@@ -397,6 +437,7 @@ static void test_no_memory(void)
 int main(void)
 {
     test_manual();
+    test_known();
     test_prices();
     test_refused();
     test_count();
