@@ -109,6 +109,19 @@ has "exec: quoted" exec "  \$ touch 'a b' 'it'\\''s' '\$(touch pwned)'"
 ok "no text of a call is run by being shown"
 rm -f fresh edited paged
 
+# Ctrl-C in a pager ends the pager, not the run.
+calls one.json '{"name":"shell","args":{"command":"true"}}'
+PAGER="sh ./lesser" ask 80x24 one.json <<STEPS
+wait allow?
+type v
+wait secure=1
+type \\x03
+wait allow?
+type n
+wait went on
+STEPS
+is "an interrupt in the pager: the run goes on" $status 0
+
 # ---- Small and plain terminals -----------------------------------------------------
 
 calls long.json "{\"name\":\"write_file\",\"args\":{\"path\":\"numbers\",\"content\":\"$(

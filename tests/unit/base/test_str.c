@@ -396,6 +396,27 @@ static void test_keep(void)
     tap_ok(!bad && f.fail_at > 3, "what is kept is whole, or the arena failed");
 }
 
+static void test_quoted(void)
+{
+    static const struct {
+        const char *text, *word;
+    } rows[] = {
+        {"", "''"},
+        {"a b", "'a b'"},
+        {"it's", "'it'\\''s'"},
+        {"$(x) `y` \"z\" \\", "'$(x) `y` \"z\" \\'"},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct mem m = {0};
+        struct buf b = {.mem = &m};
+
+        buf_quoted(&b, str_of(rows[i].text));
+        tap_is_str(buf_view(&b), rows[i].word, "one word: %s", rows[i].text);
+        buf_free(&b);
+    }
+}
+
 int main(void)
 {
     tap_ok(!wend_str_of(NULL).ptr && !wend_str_of(NULL).len,
@@ -415,5 +436,6 @@ int main(void)
     test_i64_text();
     test_buf();
     test_keep();
+    test_quoted();
     return tap_done();
 }
