@@ -56,6 +56,7 @@ usage_of_manual() { # COMMAND
         }
         !mine { next }
         /^\.Op (Ar options|Fl )/ { if (!options++) printf " [OPTIONS]"; next }
+        /^\.Op Cm/ { printf " [%s]", $3 $4 $5; next }
         /^\.Op Ar/ { printf " [%s]", toupper($3); next }
         /^\.Ar/ {
             for (i = 2; i <= NF; i++)
