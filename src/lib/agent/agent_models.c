@@ -167,9 +167,10 @@ static wend_status add(struct candidates *c, const wend_agent_options *o,
 static void put_facts(struct buf *b, const struct model *facts,
                       const struct driver *d)
 {
-    int64_t output = facts->output && !(facts->source && d->output_tokens)
-                         ? facts->output
-                         : d->output_tokens;
+    /* A budget reserves what a request allows. The maximum of a model is no
+     * such limit: few budgets would have room for one answer. */
+    int64_t output =
+        facts->output && !facts->source ? facts->output : d->output_tokens;
 
     if (facts->window)
         json_add_i64(b, "context_tokens", facts->window);
