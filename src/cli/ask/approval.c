@@ -444,7 +444,7 @@ static void read_typed(struct approvals *a, struct view *v, wend_run *run)
 void approvals_read(struct approvals *a, struct view *v, wend_run *run)
 {
     enum answer answer;
-    wend_str line;
+    wend_str line = STR_NONE;
     ssize_t n;
 
     if (a->lent == SCREEN_TYPE) {
