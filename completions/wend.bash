@@ -4,6 +4,7 @@
 _wend()
 {
     local i word rest=${COMP_LINE:0:COMP_POINT} words=() line kind front value
+    local full before
 
     # Words as wend sees them: bash also cuts them at = and :.
     for ((i = 0; i <= COMP_CWORD; i++)); do
@@ -20,12 +21,12 @@ _wend()
     case $word in
     = | :) word= ;;
     esac
-    front=${words[${#words[@]} - 1]}
-    front=${front%"$word"}
+    full=${words[${#words[@]} - 1]}
+    front=${full%"$word"}
 
     COMPREPLY=()
     {
-        read -r kind
+        IFS=$'\t' read -r kind before # the name of a file
         while IFS= read -r line; do
             value=${line%%$'\t'*}
             COMPREPLY+=("${value#"$front"}")
@@ -36,8 +37,9 @@ _wend()
         compopt -o filenames 2>/dev/null
         [ "$kind" = files ] && i=-f || i=-d
         while IFS= read -r line; do
-            COMPREPLY+=("$line")
-        done < <(compgen $i -- "$word")
+            line=$before$line
+            COMPREPLY+=("${line#"$front"}")
+        done < <(compgen $i -- "${full#"$before"}")
         ;;
     esac
     # A provider or a prefix: more follows.

@@ -6,19 +6,16 @@ function __wend_complete
     set -l cur (commandline -ct)
     set -l out ($before[1] complete $before[2..] "$cur" 2>/dev/null)
 
-    switch "$out[1]"
+    # What is before the name of a file stays.
+    set -l kind (string split \t -- $out[1])
+    set -l path (string sub -s (math 1 + (string length -- "$kind[2]")) -- "$cur")
+    switch "$kind[1]"
         case files
-            __wend_paths $cur __fish_complete_path
+            __fish_complete_path "$path" | string replace -r -- '^' "$kind[2]"
         case dirs
-            __wend_paths $cur __fish_complete_directories
+            __fish_complete_directories "$path" | string replace -r -- '^' "$kind[2]"
     end
     test (count $out) -gt 1; and printf '%s\n' $out[2..]
-end
-
-# Files behind --option= keep what is before them.
-function __wend_paths -a cur how
-    set -l front (string match -r -- '^--[^=]*=' $cur)
-    $how (string replace -r -- '^--[^=]*=' '' $cur) | string replace -r -- '^' "$front"
 end
 
 complete -c wend -f -a '(__wend_complete)'

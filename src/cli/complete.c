@@ -19,6 +19,7 @@
 #include "cli/term.h"
 #include "wire/file/manifest.h"
 #include "wire/file/models.h"
+#include "wire/model/local.h"
 #include "wire/model/model.h"
 
 enum {
@@ -34,7 +35,7 @@ struct completer {
     int commands_count;
     const struct command *command;
     wend_str word;     /* what is there already ... */
-    wend_str front;    /* ... behind this: `--name=` */
+    wend_str front;    /* ... behind this: `--name=`, `script:` or both */
     const char *files; /* "none", "files", "dirs" */
     struct buf out;
 };
@@ -138,28 +139,69 @@ static void offer_approvals(struct completer *c)
 static void offer_providers(struct completer *c)
 {
     const struct codec *p;
+    const struct local_server *l;
 
     for (size_t i = 0; (p = codec_at(i)); i++)
         offer(c, str_of(p->name), STR_NONE);
+    for (size_t i = 0; (l = local_at(i)); i++)
+        if (!codec_find(str_of(l->name)))
+            offer(c, str_of(l->name), str_of(l->title));
+}
+
+static bool is_listed(const struct models *all, wend_str name)
+{
+    for (size_t i = 0; all && i < all->count; i++)
+        if (str_eq(all->list[i].name, name))
+            return true;
+    return false;
+}
+
+/* Those that wend comes with, once the provider is there: they are many. */
+static void offer_known(struct completer *c, const struct models *listed)
+{
+    const char *colon = memchr(c->word.ptr, ':', c->word.len);
+    struct buf name = {.mem = &cli_mem};
+    const struct model *m;
+
+    for (size_t i = 0; colon && (m = models_known_at(i)); i++) {
+        const char *own = memchr(m->name.ptr, ':', m->name.len);
+
+        buf_clear(&name);
+        buf_str(&name, (wend_str){c->word.ptr, (size_t)(colon - c->word.ptr)});
+        buf_str(&name, str_skip(m->name, (size_t)(own - m->name.ptr)));
+        if (models_look_up(NULL, buf_view(&name)) == m &&
+            !is_listed(listed, buf_view(&name)))
+            offer(c, buf_view(&name), STR_NONE);
+    }
+    buf_free(&name);
 }
 
 /* The models that are known, else the providers to begin with. */
 static void offer_models(struct completer *c)
 {
+    static const char script[] = "script:";
     struct buf path = {.mem = &cli_mem};
     struct models *all = NULL;
     const struct codec *p;
     char text[64];
 
+    if (str_starts(c->word, script)) { /* the front is just before the word */
+        c->front = (wend_str){c->word.ptr - c->front.len,
+                              c->front.len + sizeof script - 1};
+        c->word = str_skip(c->word, sizeof script - 1);
+        offer_files(c);
+        return;
+    }
     if (models_load(c->cli, &path, &all) == EXIT_DONE)
         for (size_t i = 0; all && i < all->count; i++)
             offer(c, all->list[i].name, STR_NONE);
+    offer_known(c, all);
     for (size_t i = 0; (p = codec_at(i)); i++) {
         snprintf(text, sizeof text, "%s:", p->name);
         if (!memchr(c->word.ptr, ':', c->word.len))
             offer(c, str_of(text), STR("a provider"));
     }
-    offer(c, STR("script:"), STR("a script instead of a model"));
+    offer(c, str_of(script), STR("a script instead of a model"));
 }
 
 /* Those in the user's folder are found by the name of their file. */
@@ -459,7 +501,12 @@ int complete_words(struct cli *cli, const struct command *const *commands,
     config_load(&cli->set, &cli->arena, NULL);
     config_environment(&cli->set);
     offer_all(&c, count, words);
-    buf_fmt(&all, "%s\n", c.files);
+    buf_cstr(&all, c.files);
+    if (c.front.len && strcmp(c.files, "none") != 0) {
+        buf_char(&all, '\t');
+        buf_str(&all, c.front);
+    }
+    buf_char(&all, '\n');
     buf_str(&all, buf_view(&c.out));
     print_buf(&all);
     wend_store_free(cli->store);

@@ -10,6 +10,7 @@ PATH=$work/bin:$PATH
 printf 'wend: agent/1\nname: myagent\n' >"$HOME/.config/wend/agents/myagent.yaml"
 printf 'wend: plan/1\nactions: []\n' >plan_file.yaml
 mkdir some_folder
+echo "turns: [{text: hi}]" >echo_file.yaml
 words() { wend complete "$@" | sed 1d | cut -f 1; } # WORD...
 
 # ---- Without a store ---------------------------------------------------------------
@@ -52,6 +53,10 @@ is "every value completes, or is free" "$dead" ""
 is "commands" "$(words '' | sort | tr '\n' ' ')" \
     "$(printf '%s\n' $commands help --help --version | sort | tr '\n' ' ')"
 
+models_of() { "$WEND" models --json | grep -o "\"$1:[^\"]*" | cut -c 2- | xargs; }
+providers=$("$WEND" models nope 2>&1 | sed -n 's/.*one of \([a-z, ]*\).*/\1/p' | tr -d ,)
+[ "$(wc -w <<<"$(models_of openai)")" -ge 10 ] && [[ $providers == *lmstudio* ]]
+ok "models and providers are found"
 while IFS='|' read -r name wanted args; do
     eval "is \"$name\" \"\$(words $args | tr '\n' ' ')\" \"$wanted\""
 done <<ROWS
@@ -73,11 +78,27 @@ an agent|myagent |run -a my
 a session|session-42 |runs --session ''
 a user|ann |runs --user ''
 a provider|anthropic: |run -m anth
+its models|openai:gpt-4o openai:gpt-4o-mini |run -m openai:gpt-4o
+all its models|$(models_of openai) |run -m openai:
+behind =|--model=anthropic:claude-fable-5 |run --model=anthropic:claude-f
+the same models by another protocol|responses:o3-mini |run -m responses:o3
+for a fallback|gemini:gemini-2.5-pro |run --fallback gemini:gemini-2.5-p
+providers that can be asked|$providers |models ''
+a server of this machine|llamacpp |models lla
 a run by its beginning|$id |log $id
 a command that is not there||nope ''
 ROWS
 is "files" "$(wend complete plan show x)" files
 is "files behind an option" "$(wend complete run --schema '')" files
+is "files of scripts" "$(wend complete run -m script:e)" $'files\tscript:'
+is "files of scripts, behind =" "$(wend complete run --model=script:)" \
+    $'files\t--model=script:'
+mkdir -p "$work/own"
+printf '%s\n' 'wend: models/1' 'models:' '- {name: "openai:gpt-5.5"}' \
+    '- {name: "openai:own"}' '- {name: "openai:*"}' >"$work/own/models.yaml"
+is "those of a file, too, and each once" "$(WEND_MODELS=$work/own/models.yaml \
+    words run -m openai: | sort | xargs)" \
+    "$(printf '%s\n' $(models_of openai) openai:own | sort | xargs)"
 is "folders" "$(wend complete run --record '')" dirs
 is "a store that is named" "$(words log --store "$work/none.db" '')" last
 
@@ -113,6 +134,10 @@ wend runs --status int|wend runs --status interrupted
 wend runs --status=int|wend runs --status=interrupted
 wend run -t calc|wend run -t calculator
 wend run -m anth|wend run -m anthropic:
+wend run -m openai:gpt-4o-|wend run -m openai:gpt-4o-mini
+wend run -m script:echo_|wend run -m script:echo_file.yaml
+wend run --model=script:echo_|wend run --model=script:echo_file.yaml
+wend models lms|wend models lmstudio
 wend run -a mya|wend run -a myagent
 wend runs --session ses|wend runs --session session-42
 wend log --type approval_an|wend log --type approval_answer
