@@ -140,6 +140,20 @@ exits "no price, in view --format json" 0 "$WEND" view --format json last
 lacks "no price, in view --format json: never 0" "$out" '"cost":0'
 exits "no price, on the page" 0 "$WEND" view --format html last
 has "no price, on the page" "$out" "cost unknown"
+# A process that dies in the middle of an answer leaves its cost unknown.
+(
+    WEND_STORE=$work/dies.db
+    begin "$WEND" run -m "$held" hi
+    soon in_log "$id" '"type":"text_delta"'
+    kill -9 $pid
+    wait $pid 2>/dev/null
+    "$WEND" runs --json >"$work/dies.runs"
+    "$WEND" view last >"$work/dies.view"
+    "$WEND" stats --json >"$work/dies.stats"
+)
+has "no price, killed: runs" "$work/dies.runs" '"cost":null'
+has "no price, killed: view" "$work/dies.view" "- USD"
+has "no price, killed: stats" "$work/dies.stats" '"cost":null,"cost_at_least":0,"unpriced":1'
 exits "no price, in stats" 0 "$WEND" stats --json
 has "no price, in stats: null, what is known, and how often" "$out" \
     '"cost":null,"cost_at_least":0.000999,"unpriced":3'

@@ -59,6 +59,14 @@ static void say_retry(const char *id)
              id);
 }
 
+/* Else the request waits for the next owner. */
+static bool is_heard(struct cli *cli, const char *id)
+{
+    enum run_state state = run_state(cli, id, NULL);
+
+    return state == RUN_OVER || state == RUN_UNDER_WAY;
+}
+
 static int close_run(struct cli *cli)
 {
     struct found found;
@@ -93,8 +101,7 @@ static int run_simply(struct cli *cli)
     code = find_arg(cli, open_store, &found);
     if (!code)
         code = tell(cli, found.id, r);
-    if (!code && r.kind == WEND_REQUEST_CANCEL &&
-        run_state(cli, found.id, NULL) == RUN_OVER)
+    if (!code && r.kind == WEND_REQUEST_CANCEL && is_heard(cli, found.id))
         say_retry(found.id);
     return code;
 }
@@ -168,11 +175,13 @@ static int find_waiting(struct cli *cli, const char *id,
     return each_event(cli, id, &o, note_waiting, w);
 }
 
-static int not_waiting(const struct waiting_calls *w, const char *id,
-                       const char *call)
+static int not_waiting(struct cli *cli, const struct waiting_calls *w,
+                       const char *id, const char *call)
 {
     struct buf names = {.mem = &cli_mem};
 
+    if (run_state(cli, id, NULL) == RUN_OVER)
+        return complain(EXIT_FAILED, "too late: run %s is over", id);
     if (!w->count)
         return complain(EXIT_USAGE, "no call is waiting for approval in run %s",
                         id);
@@ -206,7 +215,7 @@ static int run_approve(struct cli *cli)
                                        .call = cli->args[1],
                                        .yes = yes == 1,
                                        .always = cli->set.always});
-    return not_waiting(&w, found.id, cli->args[1]);
+    return not_waiting(cli, &w, found.id, cli->args[1]);
 }
 
 /* ---- The commands -------------------------------------------------------- */

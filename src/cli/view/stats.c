@@ -96,6 +96,7 @@ static void on_run_start(struct stats *s, const wend_event *ev)
     s->agent = tally_named(s, &s->agents, ev->u.run_start.agent);
     s->runs.count++;
     s->ended = false;
+    s->open = 0;
     if (s->agent)
         s->agent->count++;
 }
@@ -126,6 +127,7 @@ static void on_turn_start(struct stats *s, const wend_event *ev)
 
 static void on_model_start(struct stats *s, const wend_event *ev)
 {
+    s->open++;
     s->model = tally_named(s, &s->models, ev->u.model_start.model);
     if (s->model)
         s->model->count++;
@@ -175,6 +177,7 @@ static void on_model_end(struct stats *s, const wend_event *ev)
 {
     const wend_ev_model_end *e = &ev->u.model_end;
 
+    s->open--;
     use(s, &e->usage, cost_of_answer(e));
     add_outcome(s->model, e->outcome);
     if (e->outcome == WEND_OUTCOME_OK && s->model) {
@@ -293,6 +296,8 @@ void stats_run_over(struct stats *s, wend_str status)
     if (s->agent && !s->ended) {
         add_unfinished(&s->runs, interrupted);
         add_unfinished(s->agent, interrupted);
+        for (; s->open > 0; s->open--) /* what it costs is not known */
+            use(s, &(wend_ev_usage){.cost_nano = -1}, -1);
     }
     s->agent = s->model = NULL;
     s->begun = NULL;

@@ -55,6 +55,7 @@ struct stats {
     bool failed; /* out of memory */
     /* The run that is being read: */
     struct tally *agent, *model;
+    int64_t open; /* requests to models that have not ended */
     bool ended;
     struct stats_begun *begun;
 };

@@ -359,6 +359,9 @@ void timeline_event(void *timeline, const wend_event *ev)
 
 static void end_span(struct timeline *t, struct span *s)
 {
+    /* What it costs is not known yet, and a sum of 0 would look like free. */
+    if (s->kind == SPAN_MODEL && !s->bar.ended_us && !t->cost_nano)
+        t->cost_nano = -1;
     for (struct piece *p = s->pieces; p; p = p->next)
         if (!p->ended_us)
             p->ended_us = p->began_us > t->scale.ended_us ? p->began_us

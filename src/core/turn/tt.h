@@ -202,6 +202,8 @@ struct step {
 
 /* tt_budget.c: the most that the open model calls may still cost. */
 void turn_reserved(const struct turn *t, struct budget *out);
+/* A request is open whose cost will not be known: a crash would leave it so. */
+bool turn_asks_unpriced(const struct turn *t);
 
 /* tt_work.c: why the call or action that waits for approval may not run with
  * these arguments (canonical JSON); absent: it may. In the arena. */

@@ -41,6 +41,20 @@ void turn_reserved(const struct turn *t, struct budget *out)
         reserve(out, turn_model(t), turn_tokens(t));
 }
 
+bool turn_asks_unpriced(const struct turn *t)
+{
+    const struct plan_state *p = &t->plan;
+    uint32_t place = 0, i;
+
+    if (t->phase == PH_MODEL && !turn_model(t)->price.known)
+        return true;
+    while (p->started && (i = plan_marked(p, MARK_RUNS, &place)) != PLAN_NONE)
+        if (plan_action_state(p, i)->asking &&
+            !action_model(t, p->plan->actions[i])->price.known)
+            return true;
+    return false;
+}
+
 bool is_charged(const struct turn *t)
 {
     return t->lives > 1;

@@ -451,7 +451,9 @@ void shell_submit(struct wend_run *r)
         .turns = r->turn.metrics.turns,
         .tokens_in = r->turn.metrics.tokens_in,
         .tokens_out = r->turn.metrics.tokens_out,
-        .cost_nano = turn_metrics(&r->turn).cost_nano,
+        .cost_nano = turn_asks_unpriced(&r->turn)
+                         ? -1
+                         : turn_metrics(&r->turn).cost_nano,
     };
     link_sent(r, b);
     if (batch_submit(b, r->rt->store))
