@@ -56,8 +56,8 @@ static int print_command_help(const struct command *c)
     options_help(c->opts, &b);
     if (strstr(c->args, "RUN"))
         buf_cstr(&b,
-                 "\nRUN is an id, a unique prefix of an id, last, or last~N "
-                 "(the Nth before the last).\n");
+                 "\nRUN is an id, a unique prefix of an id, last, or last~N (N "
+                 "runs before it).\n");
     else if (c->more)
         buf_char(&b, '\n');
     buf_cstr(&b, c->more ? c->more : "");

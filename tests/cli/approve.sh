@@ -264,6 +264,13 @@ is "all three labels in one plan" "$(json "$out" "CASE $(at type)
     tr '\n' ' ')" "denied ok ok "
 exits "denied, in words" 0 "$WEND" run -v -t write_file -m "$(write a)" hi
 has "denied, in words" "$err" "  ! denied: "
+exits "denied, without a terminal" 0 "$WEND" run -t write_file -m "$(write a)" hi
+has "denied, without a terminal: said, with the rule" "$err" \
+    "wend: write_file: denied by policy"
+has "denied, without a terminal: what allows it" "$err" \
+    "--approve 'write_file(a)' allows it"
+exits "denied, -q" 0 "$WEND" run -q -t write_file -m "$(write a)" hi
+is "denied, -q: nothing" "$(cat "$err")" ""
 exits "reading is allowed" 0 "$WEND" run --approve deny -m "$sum" hi
 has "reading is allowed" "$out" "It is 42."
 exits "reading can be denied" 0 "$WEND" run --approve '!calculator' -v \

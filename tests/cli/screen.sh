@@ -234,6 +234,35 @@ lacks "approvals: no question is left" "$out" "allow?"
 has "approvals: what became of them" "$out" "denied"
 rm -f one two
 
+# Bars beside a question go on.
+cat >beside.yaml <<'YAML'
+wend: plan/1
+name: beside
+actions:
+  - {name: asked, type: tool, target: write_file, mode: async, params: {path: w, content: "1"}}
+  - {name: thinks, type: llm, mode: async, prompt: go}
+YAML
+on_screen 80x24 "$WEND plan run beside.yaml -m 'script:{\"turns\":[{\"text\":\"x\",\"first_delay\":\"1s\"}]}'" <<STEPS
+wait allow?
+wait 1 of 2 done
+show beside
+type y
+STEPS
+is "a question beside bars: exit status" $status 0
+is "a question beside bars: what ended is shown" "$(times '✓' beside)" 1
+rm -f w
+
+# Where keys do not come one by one, the question says so.
+TERM=dumb on_screen 80x24 "$WEND run -t write_file -m script:ask.json hi" <<STEPS
+wait then Enter:
+type y\r
+wait write_file(two)
+type n\r
+STEPS
+is "dumb: exit status" $status 0
+has "dumb: a line sums up" "$out" "wend: ok, 2 turns, 2 calls"
+rm -f one two
+
 # From a pipe the prompt comes, from the terminal the answer.
 on_screen 80x24 "echo hi | $WEND run -t write_file -m script:ask.json" <<STEPS
 wait allow?

@@ -472,7 +472,7 @@ void approvals_read(struct approvals *a, struct view *v, wend_run *run)
         if (v->paints)
             live_lift(v); /* it is asked again */
         else
-            question_put(a, view_talk(v));
+            question_put(a, view_talk(v), v->keys);
     } else if (tell(a, v, run, answer)) {
         drop(a, v, 0);
         approvals_show(a, v, run);

@@ -79,10 +79,11 @@ static void put_rule(const struct approvals *a, struct buf *out)
     buf_cstr(out, " here, never denies it\n");
 }
 
-void question_put(const struct approvals *a, struct buf *out)
+void question_put(const struct approvals *a, struct buf *out, bool keys)
 {
-    buf_fmt(out, "allow? [y]es [n]o%s [c]hange [v]iew ",
-            approvals_rule(a) ? " [a]lways n[e]ver" : "");
+    buf_fmt(out, "allow? [y]es [n]o%s [c]hange [v]iew%s ",
+            approvals_rule(a) ? " [a]lways n[e]ver" : "",
+            keys ? "" : ", then Enter:");
 }
 
 static void put_subject(const struct approvals *a, struct buf *out,
@@ -125,7 +126,7 @@ void question_paint(const struct approvals *a, struct view *v,
     term_rows(out, buf_view(&head), v->width, SIZE_MAX);
     put_reasons(v, &tail, &a->queue[0]->u.approval_ask);
     put_rule(a, &tail);
-    question_put(a, &tail);
+    question_put(a, &tail, v->keys);
     term_rows(&rows, buf_view(&tail), v->width, SIZE_MAX);
     used = str_count(buf_view(out), '\n') + str_count(buf_view(&rows), '\n') +
            ROWS_BESIDE;
@@ -161,7 +162,7 @@ void question_print(const struct approvals *a, struct view *v,
     put_reasons(v, out, e);
     put_beginning(v, out, e, approvals_args(a));
     put_rule(a, out);
-    question_put(a, out);
+    question_put(a, out, false);
     out->failed |= text.failed || p->body.failed;
     buf_free(&text);
 }

@@ -20,8 +20,8 @@ void question_paint(const struct approvals *a, struct view *v,
 /* Says it in lines, where nothing can be painted. */
 void question_print(const struct approvals *a, struct view *v,
                     const wend_run *run, const struct preview *p);
-/* Its last line: the keys. */
-void question_put(const struct approvals *a, struct buf *out);
+/* Its last line: the answers; `keys`: without Enter. */
+void question_put(const struct approvals *a, struct buf *out, bool keys);
 /* How another process can answer. Also with -q: the run waits. */
 void question_way(const struct approvals *a, struct view *v,
                   const wend_event *ask);

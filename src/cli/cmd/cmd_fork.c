@@ -31,8 +31,7 @@
 
 static const struct opt opts[] = {
     ROW_NUMBER(seq_at, "at", "SEQ",
-               "last event to share (default: before what went wrong)",
-               .min = 1),
+               "last event to share (default: before the failure)", .min = 1),
     ROW_LIST(results, "result", "CALL=TEXT",
              "result of that call or action; may be repeated"),
     ROWS_FORK,
@@ -316,14 +315,15 @@ const struct command command_retry = {
     .args = "[OPTIONS] [RUN]",
     .summary = "try again where a run failed, was canceled or hit a limit",
     .more = "Starts a fork from before the failed answer, the cancel or the "
-            "limit. Without RUN\n"
-            "it takes the last run that did not end ok and was not tried again "
-            "since. Calls\n"
-            "and actions that ended ok are not repeated; actions of a plan "
-            "that failed or\n"
-            "were canceled run again. A limit of turns, tokens or cost must be "
-            "raised by its\n"
-            "option; the time starts anew. Other settings default to those of "
+            "limit. Without\n"
+            "RUN it takes the last run that did not end ok and was not tried "
+            "again since.\n"
+            "Calls and actions that ended ok are not repeated; actions of a "
+            "plan that\n"
+            "failed or were canceled run again. A limit of turns, tokens or "
+            "cost must be\n"
+            "raised by its option; the time starts anew. Other settings "
+            "default to those of\n"
             "RUN.\n",
     .args_max = 1,
     .expected = "at most one run",
@@ -338,16 +338,16 @@ const struct command command_fork = {
     .args = "[OPTIONS] RUN [MESSAGE]",
     .summary = "start a new run that shares the history of another",
     .more = "RUN does not change and may be active. MESSAGE is the next user "
-            "message. CALL is\n"
-            "a call or an action that is open at SEQ; without --at the fork "
+            "message. CALL\n"
+            "is a call or an action that is open at SEQ; without --at the fork "
             "starts just\n"
             "before its end. Without --at and --result a run that did not end "
-            "ok is continued\n"
-            "as by 'wend retry'. Settings default to those of RUN. If RUN was "
-            "imported, only its\n"
-            "history is used: give the settings as for 'wend run'. The exit "
-            "status is that of\n"
-            "the new run.\n",
+            "ok is\n"
+            "continued as by 'wend retry'. Settings default to those of RUN. "
+            "If RUN was\n"
+            "imported, only its history is used: give the settings as for "
+            "'wend run'. The\n"
+            "exit status is that of the new run.\n",
     .args_min = 1,
     .args_max = ARGS_ANY,
     .expected = "a run, or last",

@@ -134,11 +134,11 @@ const struct command command_log = {
     .summary = "show the events of a run",
     .more = "Each line shows the time since the start, the sequence number, "
             "the turn, the\n"
-            "type and a summary; deltas are left out unless --deltas or "
-            "--type asks for them.\n"
-            "With --json they are printed. With --follow, the exit status is 1 "
-            "if the owner of\n"
-            "the run dies.\n",
+            "type and a summary; deltas are left out unless --deltas or --type "
+            "asks for\n"
+            "them. With --json they are printed. With --follow, the exit "
+            "status is 1 if the\n"
+            "owner of the run dies.\n",
     TAKES_A_RUN,
     .opts = opts,
     .only_reads = true,

@@ -46,7 +46,7 @@ static const struct opt opts[] = {
              "write the outputs, or what show prints, to FILE", .letter = 'o'),
     ROW_STREAM("run: "),
     ROW_FLAG(dry_run, "dry-run",
-             "run: say what would be asked for approval; run nothing"),
+             "run: only list what would be asked for approval"),
     ROW_QUIET("run: print only the outputs"),
     ROW_VERBOSE("run: print details to standard error"),
     ROWS_END,
@@ -311,8 +311,8 @@ const struct command command_plan = {
             "run'. The outputs of the plan go to standard output. FILE - is "
             "standard input.\n"
             "run --dry-run lists for each action whether it would be allowed, "
-            "asked or denied.\n"
-            "See wend-plan(5) for the format.\n",
+            "asked or\n"
+            "denied. See wend-plan(5) for the format.\n",
     .args_max = ARGS_ANY,
     .opts = opts,
     .takes_agent = true,

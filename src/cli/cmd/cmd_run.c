@@ -212,24 +212,24 @@ const struct command command_run = {
     .name = "run",
     .args = "[OPTIONS] [PROMPT]",
     .summary = "run an agent on a prompt (or standard input)",
-    .more =
-        "Without PROMPT, or with -, the prompt is read from standard input; "
-        "with PROMPT,\n"
-        "text on standard input (a pipe or a file) is sent after it. If "
-        "standard output is\n"
-        "not a terminal, the final answer alone is printed; --stream prints "
-        "all text as it\n"
-        "comes.\n"
-        "Without --tool the read-only tools are offered: calculator, "
-        "read_file, list_dir,\n"
-        "glob, grep. A rule for --approve is TOOL or TOOL(GLOB); a leading ! "
-        "denies, a\n"
-        "leading ? asks; the first match applies. If no rule matches, reading "
-        "is allowed\n"
-        "and other calls need approval; without a terminal they are denied,\n"
-        "or wait for 'wend approve' with --approve ask.\n"
-        "Ctrl-C cancels and keeps the partial answer; a second Ctrl-C exits at "
-        "once.\n",
+    .more = "Without PROMPT, or with -, the prompt is read from standard "
+            "input; with\n"
+            "PROMPT, text on standard input (a pipe or a file) is sent after "
+            "it. If\n"
+            "standard output is not a terminal, the final answer alone is "
+            "printed; --stream\n"
+            "prints all text as it comes. Without --tool the read-only tools "
+            "are offered:\n"
+            "calculator, read_file, list_dir, glob, grep. A rule for --approve "
+            "is TOOL or\n"
+            "TOOL(GLOB); a leading ! denies, a leading ? asks; the first match "
+            "applies. If\n"
+            "no rule matches, reading is allowed and other calls need "
+            "approval; without a\n"
+            "terminal they are denied, or wait for 'wend approve' with "
+            "--approve ask.\n"
+            "Ctrl-C cancels and keeps the partial answer; a second Ctrl-C "
+            "exits at once.\n",
     .args_max = ARGS_ANY,
     .opts = opts,
     .takes_agent = true,

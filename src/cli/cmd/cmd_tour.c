@@ -154,7 +154,7 @@ static const struct step {
      NULL,
      false},
     {"Approvals. A tool with effects asks first: press y or n. 'a' allows it\n"
-     "from now on in this run.",
+     "from now on in this folder.",
      {"run", "-m", "script:note.yaml", "-t", "write_file", "Leave me a note."},
      "write_file",
      false},

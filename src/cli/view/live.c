@@ -84,11 +84,11 @@ static void paint(struct view *v, int64_t mono_us)
     v->painted_us = mono_us;
 }
 
-/* What the user types in answer to a question stands behind it: painted once,
- * it stays until text moves it. */
-static bool asks(const struct view *v)
+/* A line that the user types in answer to a question stands behind it: painted
+ * once, it stays until text moves it. A key leaves no trace. */
+static bool is_typed_at(const struct view *v)
 {
-    return v->question.len && v->panel.rows;
+    return v->question.len && v->panel.rows && !v->keys;
 }
 
 int view_tick(struct view *v)
@@ -110,7 +110,7 @@ int view_tick(struct view *v)
     v->width = term_width(STDERR_FILENO);
     if (!panel_resize(&v->panel, v->width, term_height(STDERR_FILENO),
                       term_reflows()) &&
-        asks(v))
+        is_typed_at(v))
         return PAINT_US / 1000;
     paint(v, mono_us);
     return v->panel.rows ? PAINT_US / 1000 : -1;

@@ -236,6 +236,13 @@ static void call_end(struct view *v, const wend_event *ev)
     struct buf line = {.mem = &v->mem};
     bool ok = e->outcome == WEND_OUTCOME_OK;
 
+    if (e->outcome == WEND_OUTCOME_DENIED && !v->talks && !v->quiet) {
+        buf_fmt(&line, "%.*s: ", (int)e->name.len, e->name.ptr);
+        buf_str(&line, e->error ? e->error->message : e->output);
+        talk_whole(v, "", "wend: ", buf_view(&line));
+        buf_free(&line);
+        return;
+    }
     if (!v->talks || e->outcome == WEND_OUTCOME_SUPERSEDED ||
         (v->planned && str_is(e->name, "plan")))
         return;
@@ -248,10 +255,10 @@ static void call_end(struct view *v, const wend_event *ev)
     if (!ok && !(e->error && str_starts(e->error->message, "denied: ")))
         buf_fmt(&line, "%s: ", wend_outcome_name(e->outcome));
     buf_str(&line, !ok && e->error ? e->error->message : e->output);
-    if (e->outcome == WEND_OUTCOME_DENIED)
-        talk_whole(v, RED, "  ! ", buf_view(&line)); /* says what allows it */
+    if (ok)
+        talk_line(v, DIM, "  = ", buf_view(&line));
     else
-        talk_line(v, ok ? DIM : RED, ok ? "  = " : "  ! ", buf_view(&line));
+        talk_whole(v, RED, "  ! ", buf_view(&line));
     buf_free(&line);
     v->last_call.len = 0;
 }
@@ -395,7 +402,7 @@ static void canceled(struct view *v, wend_str run)
 static void run_end(struct view *v, const wend_event *ev)
 {
     const wend_ev_run_end *e = &ev->u.run_end;
-    bool sums = v->verbose || v->paints, ok = e->outcome == WEND_OUTCOME_OK;
+    bool sums = v->verbose || v->talks, ok = e->outcome == WEND_OUTCOME_OK;
 
     if (v->plan && e->text.len && (ok || !v->final))
         render_outputs(v, e->text);

@@ -267,7 +267,8 @@ uint64_t view_past_types(const struct view *v)
     if (v->paints)
         return TYPE(RUN_START) | TYPE(MODEL_START) | TYPE(MODEL_END) |
                TYPE(PLAN_START) | TYPE(PLAN_ACTION) | TYPE(ACTION_START) |
-               TYPE(ACTION_END) | TYPE(PLAN_END) | TYPE(RUN_RESUME);
+               TYPE(ACTION_END) | TYPE(PLAN_END) | TYPE(RUN_RESUME) |
+               TYPE(RUN_FORK);
     return v->look == LOOK_ANSWER ? TYPE(RUN_START) | TYPE(MODEL_START) : 0;
 }
 

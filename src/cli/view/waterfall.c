@@ -108,6 +108,8 @@ static void end_bar(struct waterfall *w, const wend_event *ev)
     if (!b || b->ended_us)
         return;
     b->ended_us = ev->time_us;
+    if (ev->u.action_end.given) /* it ended in the run that was forked */
+        b->ended_us = b->began_us + ev->u.action_end.ms * 1000;
     b->outcome = ev->u.action_end.outcome;
     w->running--;
     estimate_ms = estimate_of(w, b->id);
@@ -160,7 +162,8 @@ static void begin(struct waterfall *w, const wend_event *ev)
     w->critical_ms = critical_ms(w, e);
 }
 
-/* The time in which no process had the run is not shown. */
+/* The time in which no process had the run is not shown, nor the time between
+ * a run and its fork. */
 static void skip_gap(struct waterfall *w, int64_t gap_us)
 {
     w->began_us += gap_us;
@@ -173,7 +176,8 @@ static void skip_gap(struct waterfall *w, int64_t gap_us)
 
 void waterfall_event(struct waterfall *w, const wend_event *ev)
 {
-    if (ev->type == WEND_RUN_RESUME && !w->ended_us)
+    if ((ev->type == WEND_RUN_RESUME || ev->type == WEND_RUN_FORK) &&
+        !w->ended_us)
         skip_gap(w, ev->time_us - w->heard_us);
     w->heard_us = ev->time_us;
     if (ev->type == WEND_PLAN_START) {

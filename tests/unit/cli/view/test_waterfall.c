@@ -40,9 +40,43 @@ static const struct {
      5000, "1.0 s\n"},
 };
 
+/* A bar of a run of 2 s, forked 100 s later, whose result was given. */
+static void test_fork(void)
+{
+    struct waterfall *w = waterfall_new(&plain);
+    struct buf b = {.mem = &plain};
+    wend_event ev = {.type = WEND_PLAN_START, .time_us = 5000000};
+
+    ev.u.plan_start = (wend_ev_plan_start){
+        .name = STR("p"),
+        .actions_json = STR("[" ACTION("a", "1", "null", "") "]"),
+        .waves = 1};
+    waterfall_event(w, &ev);
+    ev.type = WEND_ACTION_START;
+    ev.u.action_start =
+        (wend_ev_action_start){.action = STR("a"), .name = STR("a")};
+    waterfall_event(w, &ev);
+    ev.type = WEND_RUN_FORK;
+    ev.time_us += 100000000;
+    waterfall_event(w, &ev);
+    ev.type = WEND_ACTION_END;
+    ev.u.action_end = (wend_ev_action_end){.action = STR("a"),
+                                           .outcome = WEND_OUTCOME_OK,
+                                           .given = true,
+                                           .ms = 2000};
+    waterfall_event(w, &ev);
+    waterfall_put(w, &b, 60, 10, false, ev.time_us + 3000000);
+    tap_ok(strstr(b.ptr, " 2.0 s\n"), "fork: a result keeps its time");
+    tap_ok(strstr(b.ptr, ", 3.0 s\n"), "fork: the time between is left out");
+    buf_free(&b);
+    waterfall_free(w);
+}
+
 int main(void)
 {
     struct buf b = {.mem = &plain};
+
+    test_fork();
 
     for (size_t i = 0; i < tap_count(rows); i++) {
         struct waterfall *w = waterfall_new(&plain);
