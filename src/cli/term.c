@@ -205,6 +205,35 @@ size_t term_rows(struct buf *out, wend_str s, size_t width, size_t rows)
     return count > rows ? count - rows : 0;
 }
 
+void term_words(struct buf *out, wend_str s, size_t column, size_t indent,
+                size_t width)
+{
+    struct buf safe = {.mem = out->mem};
+    wend_str rest, word; /* with the space before it */
+
+    if (width)
+        term_line(&safe, s, SIZE_MAX);
+    else
+        term_text(out, s);
+    for (rest = buf_view(&safe); rest.len; rest = str_skip(rest, word.len)) {
+        size_t from = 0;
+
+        word = (wend_str){rest.ptr, 1};
+        while (word.len < rest.len && rest.ptr[word.len] != ' ')
+            word.len++;
+        if (word.ptr[0] == ' ' && column + term_columns(word) >= width) {
+            buf_char(out, '\n');
+            for (column = 0; column < indent; column++)
+                buf_char(out, ' ');
+            from = 1;
+        }
+        buf_str(out, str_skip(word, from));
+        column += term_columns(str_skip(word, from));
+    }
+    out->failed |= safe.failed;
+    buf_free(&safe);
+}
+
 void term_json(struct buf *out, wend_str json)
 {
     struct utf8_before before = {0};
@@ -238,6 +267,11 @@ static struct winsize size_of(int fd)
 size_t term_width(int fd)
 {
     return size_of(fd).ws_col;
+}
+
+size_t term_wraps_at(int fd)
+{
+    return isatty(fd) ? term_width(fd) : 0;
 }
 
 size_t term_height(int fd)

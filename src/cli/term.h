@@ -23,6 +23,11 @@ void term_cell(struct buf *out, wend_str s, size_t columns);
 /* Wrapped into rows that end with \n and are narrower than `width`; returns
  * how many rows more than `rows`, which are left out, it would take. */
 size_t term_rows(struct buf *out, wend_str s, size_t width, size_t rows);
+/* Wrapped between words, from `column` on: the rows are narrower than `width`
+ * unless a word is wider, and those after the first begin at `indent`. Width 0:
+ * not wrapped. */
+void term_words(struct buf *out, wend_str s, size_t column, size_t indent,
+                size_t width);
 /* The same JSON, safe for a terminal: control characters occur only in
  * strings and become \u escapes. */
 void term_json(struct buf *out, wend_str json);
@@ -36,8 +41,9 @@ size_t term_columns(wend_str line);
  * at `width`. */
 size_t term_column(size_t column, size_t width, wend_str text);
 
-size_t term_width(int fd);  /* 80 if it is not a terminal */
-size_t term_height(int fd); /* 24 if it is not a terminal */
+size_t term_width(int fd);    /* 80 if it is not a terminal */
+size_t term_wraps_at(int fd); /* its width; 0 if it is not a terminal */
+size_t term_height(int fd);   /* 24 if it is not a terminal */
 bool term_asks(void); /* the user can be asked: standard input and error are
                          terminals */
 bool term_same(int fd, int fd2); /* both are the same file or terminal */

@@ -217,6 +217,15 @@ has "agents: of the user" "$out" "helper  $folder/helper.yaml"
 has "agents: what is wrong" "$out" \
     "cannot be used: $folder/odd.yaml:1:1: unknown key 'broken'"
 lacks "agents: other files" "$out" readme
+printf 'wend: agent/1\nname: wordy\ntools: [calculator, glob, grep, read_file, list_dir, write_file, edit_file, http_request]\ndescription: %s\n' \
+    "$(printf 'a description of many words %.0s' 1 2 3 4)" >"$folder/wordy.yaml"
+"$WEND" agents >whole
+LC_ALL=C.UTF-8 TERM=xterm on_screen 80x60 "$WEND agents" </dev/null
+is "agents: no word is broken at the end of a line" \
+    "$(xargs -n 1 <"$out" | grep -v /)" "$(xargs -n 1 <whole | grep -v /)"
+has "agents: indented" "$out" "        "
+lacks "agents: whole in a pipe" whole "        "
+rm "$folder/wordy.yaml"
 exits "agents --json" 0 "$WEND" agents --json
 is "agents --json: names" "$(json "$out" "$(at name)" | tr '\n' ' ')" \
     "agent here helper kind $folder/odd.yaml "

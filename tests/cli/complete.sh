@@ -160,7 +160,7 @@ PS1='ready> '
 bind 'set bell-style none' 'set enable-bracketed-paste off' 2>/dev/null
 . '$top/completions/wend.bash'
 SH
-steps | on_screen 100x24 "bash --noprofile --rcfile bashrc -i"
+on_screen 100x24 "bash --noprofile --rcfile bashrc -i" < <(steps)
 is "bash: all rows" $status 0 || cat "$out" "$err" | sed 's/^/# /'
 
 if command -v zsh >/dev/null; then
@@ -171,7 +171,7 @@ autoload -U compinit && compinit -u -D
 unset zle_bracketed_paste
 PS1='ready> '
 SH
-    steps | on_screen 100x24 "ZDOTDIR=$PWD/zsh zsh -d -i"
+    on_screen 100x24 "ZDOTDIR=$PWD/zsh zsh -d -i" < <(steps)
     is "zsh: all rows" $status 0 || cat "$out" "$err" | sed 's/^/# /'
 else
     skip "completions in zsh" "zsh is not installed"

@@ -25,6 +25,12 @@ for check in openat2 landlock seccomp memfd pidfd mounts bounds workspace; do
     grep -qE "^(ok|note) +$check " "$out"
     ok "doctor: $check"
 done
+LC_ALL=C.UTF-8 TERM=xterm on_screen 60x90 \
+    "HOME=/h $WEND doctor --offline --store memory:" </dev/null
+is "doctor on a terminal: what is below is indented" \
+    "$(grep -vE '^(ok  |note|FAIL) [a-z]|^ {16}|^$' "$out")" ""
+grep -qE '^ {16}[a-z]' "$out"
+ok "doctor on a terminal: long lines are wrapped"
 exits "doctor --json" 0 "$WEND" doctor --json
 is "doctor --json" "$(json "$out" "$(at result)" | grep -c '^ok\|^note')" \
     "$(wc -l <"$out")"

@@ -35,6 +35,29 @@ is "a file: a line" "$(grep '^script' "$out" | tr -s ' ')" \
 is "a file: what is not known" "$(grep '^openai:\*' "$out" | tr -s ' ')" \
     "openai:* 5 - - - - yes"
 lacks "the key is not shown" "$out" never-show
+
+# A name is whole and a row is a line; columns are lost for that.
+long=openai:some-organisation/a-model-with-a-rather-long-name-70b-instruct
+printf 'wend: models/1\nmodels:\n- {name: "%s", window: 9}\n' $long >long.yaml
+while read -r size file heads; do
+    TERM=xterm on_screen "$size" "$WEND models --models $file" </dev/null
+    is "$size, $file: columns" "$(head -1 "$out" | xargs)" "$heads"
+    is "$size, $file: a row is a line" "$(sed '/^$/,$d' "$out" | wc -l)" \
+        "$(($("$WEND" models --json --models $file | grep -c '"name":') + 1))"
+    [ $file != long.yaml ] || has "$size, $file: the whole name" "$out" "$long  "
+    is "$size, $file: windows are below their head" "$(head -60 "$out" |
+        awk 'NR == 1 { at = index($0, "WINDOW") + 5 } /^$/ { exit }
+            at > 5 && substr($0, at, 3) !~ /^[W0-9-]( |$)/')" ""
+done <<'ROWS'
+200x70 m.yaml MODEL WINDOW OUTPUT $IN $CACHED $OUT KEY
+80x70 m.yaml MODEL WINDOW OUTPUT $IN $CACHED $OUT KEY
+60x70 m.yaml MODEL WINDOW $IN $OUT
+40x70 m.yaml MODEL
+80x70 long.yaml MODEL WINDOW
+ROWS
+exits "no line is wide" 0 "$WEND" models
+is "no line is wide" "$(grep -v "^/" "$out" | grep -E '.{81}')" ""
+
 exits "JSON" 0 "$WEND" models --json --models m.yaml
 is "JSON: a model" "$(head -1 "$out")" '{"name":"script:*","window":1000,'\
 '"output":10,"price":{"input":3,"cached":0.3,"cache_write":3.75,"output":15},'\
@@ -245,7 +268,8 @@ export GEMINI_API_KEY=key-of-gemini
 exits "openai has" 0 "$WEND" models openai --base-url "$(from openai.json)/v1"
 has "openai has: a model" "$out" "openai:gpt-4o "
 is "openai has: the price of another address is not known" \
-    "$(grep '^openai:gpt-4o ' "$out" | tr -s ' ')" "openai:gpt-4o - - - - - yes"
+    "$(grep '^openai:gpt-4o ' "$out" | tr -s ' ')" \
+    "openai:gpt-4o 128000 16384 - - - yes"
 has "openai has: the request" "$work/requests" "GET /=file:"
 has "openai has: the key" "$work/requests" "Authorization: Bearer key-of-openai"
 printf 'wend: models/1\nmodels:\n- {name: "openai:gpt-4o", window: 9, price: {input: 1, output: 2}}\n' \
@@ -271,6 +295,11 @@ exits "ollama has" 0 "$WEND" models ollama --base-url "$(from ollama.json)"
 has "ollama has: a model" "$out" "ollama:llama3.2:latest"
 exits "vLLM has" 0 "$WEND" models vllm --base-url "$(from openai_vllm.json)/v1"
 is "vLLM has: a window" "$(grep '^openai:Qwen' "$out" | tr -s ' ' | cut -d' ' -f 2)" 32768
+for name in llamacpp vllm lmstudio; do
+    run "$WEND" models $name --base-url http://127.0.0.1:1/v1
+    is "$name does not answer: its name" "$(cut -c 1-$((8 + ${#name})) "$err")" \
+        "wend: $name: "
+done
 
 at=http://127.0.0.1:$port
 # name | exit status | base URL | words

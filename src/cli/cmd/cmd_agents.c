@@ -74,33 +74,49 @@ static void put_json(struct buf *b, const struct cli *cli, const struct row *r)
 
 /* ---- For people ---------------------------------------------------------- */
 
-static void put_line(struct buf *b, const struct cli *cli, const struct row *r)
+enum { INDENT = 4, MORE = 2 * INDENT };
+
+/* Wraps the line at the width of a terminal, and clears it. */
+static void put_line(struct buf *b, struct buf *line, size_t column)
 {
+    buf_fmt(b, "%*s", (int)column, "");
+    term_words(b, buf_view(line), column, column ? MORE : INDENT,
+               term_wraps_at(STDOUT_FILENO));
+    buf_char(b, '\n');
+    buf_clear(line);
+}
+
+static void put_text(struct buf *b, const struct cli *cli, const struct row *r)
+{
+    struct buf line = {.mem = b->mem};
     const char *tool;
 
-    term_line(b, str_of(r->name), 60);
-    buf_cstr(b, "  ");
-    term_line(b, str_of(r->path ? r->path : "built-in"), 300);
-    buf_cstr(b, r->trusted ? "\n" : "  not accepted; see 'wend trust'\n");
+    term_line(&line, str_of(r->name), 60);
+    buf_cstr(&line, "  ");
+    term_line(&line, str_of(r->path ? r->path : "built-in"), 300);
+    buf_cstr(&line, r->trusted ? "" : "  not accepted; see 'wend trust'");
+    put_line(b, &line, 0);
     if (r->error) {
-        buf_cstr(b, "    cannot be used: ");
-        term_line(b, str_of(r->error), 500);
-        buf_char(b, '\n');
+        buf_cstr(&line, "cannot be used: ");
+        term_line(&line, str_of(r->error), 500);
+        put_line(b, &line, INDENT);
         return;
     }
     if (r->file && r->file->description) {
-        buf_cstr(b, "    ");
-        term_line(b, str_of(r->file->description), 300);
-        buf_char(b, '\n');
+        term_line(&line, str_of(r->file->description), 300);
+        put_line(b, &line, INDENT);
     }
-    buf_cstr(b, "    model: ");
-    term_line(b, str_of(r->model ? r->model : "not set"), 200);
-    buf_cstr(b, "\n    tools:");
+    buf_cstr(&line, "model: ");
+    term_line(&line, str_of(r->model ? r->model : "not set"), 200);
+    put_line(b, &line, INDENT);
+    buf_cstr(&line, "tools:");
     for (size_t i = 0; (tool = tool_at(cli, r, i)); i++) {
-        buf_cstr(b, i ? ", " : " ");
-        term_line(b, str_of(tool), 80);
+        buf_cstr(&line, i ? ", " : " ");
+        term_line(&line, str_of(tool), 80);
     }
-    buf_char(b, '\n');
+    put_line(b, &line, INDENT);
+    b->failed |= line.failed;
+    buf_free(&line);
 }
 
 static void put(struct buf *b, const struct cli *cli, const struct row *r)
@@ -108,7 +124,7 @@ static void put(struct buf *b, const struct cli *cli, const struct row *r)
     struct buf raw = {.mem = b->mem};
 
     if (!cli->set.json) {
-        put_line(b, cli, r);
+        put_text(b, cli, r);
         return;
     }
     put_json(&raw, cli, r);

@@ -408,11 +408,17 @@ static void put_json(struct buf *out, const char *name, const struct finding *f)
 
 static void put_line(struct buf *out, const char *name, const struct finding *f)
 {
+    enum { TEXT = 16, FIX = TEXT + 3 }; /* columns */
+    size_t width = term_wraps_at(STDOUT_FILENO);
+
     buf_fmt(out, "%-4s %-10s ", mark_names[f->mark], name);
-    term_text(out, buf_view(&f->what));
+    term_words(out, buf_view(&f->what), TEXT, TEXT, width);
     buf_char(out, '\n');
-    if (f->fix)
-        buf_fmt(out, "%16s-> %s\n", "", f->fix);
+    if (!f->fix)
+        return;
+    buf_fmt(out, "%*s-> ", TEXT, "");
+    term_words(out, str_of(f->fix), FIX, FIX, width);
+    buf_char(out, '\n');
 }
 
 static int run(struct cli *cli)

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/json.h"
@@ -13,6 +14,7 @@
 #include "cli/rows.h"
 #include "cli/config.h"
 #include "cli/term.h"
+#include "cli/view/grid.h"
 #include "wire/file/models.h"
 #include "wire/model/local.h"
 #include "wire/model/model.h"
@@ -103,42 +105,52 @@ static void put_provider_json(struct buf *b, const struct codec *p)
 
 /* ---- For people ---------------------------------------------------------- */
 
-static void put_tokens(struct buf *b, int64_t n)
+/* A name is whole: people copy it. Other columns are lost for it. */
+static const struct grid_column columns[] = {
+    {"MODEL", 200, 0, false}, {"WINDOW", 12, 1, true},  {"OUTPUT", 12, 5, true},
+    {"$IN", 10, 2, true},     {"$CACHED", 10, 6, true}, {"$OUT", 10, 3, true},
+    {"KEY", 3, 4, false},
+};
+
+/* A table for people, or lines for programs. */
+struct sheet {
+    bool json;
+    struct buf *out;
+    struct grid grid;
+};
+
+static void sheet_begin(struct sheet *s, const struct cli *cli, struct buf *out)
+{
+    s->json = cli->set.json;
+    s->out = out;
+    grid_begin(&s->grid, columns, sizeof columns / sizeof *columns,
+               term_width(STDOUT_FILENO), out);
+}
+
+static void tokens_cell(struct grid *g, int64_t n)
 {
     if (n)
-        buf_fmt(b, " %9lld", (long long)n);
+        grid_number(g, n);
     else
-        buf_fmt(b, " %9s", "-");
+        grid_cell(g, STR("-"));
 }
 
-static void put_usd(struct buf *b, bool known, int64_t nano)
+static void sheet_put(struct sheet *s, const struct model *m)
 {
-    struct buf text = {.mem = b->mem};
+    const struct price *p = &m->price;
+    struct grid *g = &s->grid;
 
-    term_usd(&text, known ? nano : -1);
-    buf_fmt(b, " %8s", text.ptr);
-}
-
-enum { NAME_COLUMNS = 28 };
-
-static void put_head(struct buf *b)
-{
-    buf_fmt(b, "%-*s %9s %9s %8s %8s %8s  %s\n", NAME_COLUMNS, "MODEL",
-            "WINDOW", "OUTPUT", "$IN", "$CACHED", "$OUT", "KEY");
-}
-
-static void put_line(struct buf *b, const struct model *m)
-{
-    struct buf name = {.mem = b->mem};
-
-    term_text(&name, m->name);
-    buf_fmt(b, "%-*s", NAME_COLUMNS, buf_view(&name).ptr);
-    put_tokens(b, m->window);
-    put_tokens(b, m->output);
-    put_usd(b, m->price.known, m->price.input);
-    put_usd(b, m->price.known, m->price.cached);
-    put_usd(b, m->price.known, m->price.output);
-    buf_fmt(b, "  %s\n", key_words[key_for(m->name)]);
+    if (s->json) {
+        put_json(s->out, m);
+        return;
+    }
+    grid_cell(g, m->name);
+    tokens_cell(g, m->window);
+    tokens_cell(g, m->output);
+    grid_usd(g, p->known ? p->input : -1);
+    grid_usd(g, p->known ? p->cached : -1);
+    grid_usd(g, p->known ? p->output : -1);
+    grid_cell(g, str_of(key_words[key_for(m->name)]));
 }
 
 static void put_provider(struct buf *b, const struct codec *p)
@@ -179,28 +191,32 @@ static void put_all(struct cli *cli, struct buf *b, const struct models *all,
     bool json = cli->set.json;
     const struct model *m, *dated = NULL;
     const struct codec *p;
+    struct sheet sheet;
 
-    if (!json)
-        put_head(b);
+    sheet_begin(&sheet, cli, b);
     for (size_t i = 0; all && i < all->count; i++)
-        (json ? put_json : put_line)(b, &all->list[i]);
+        sheet_put(&sheet, &all->list[i]);
     for (size_t i = 0; (m = models_known_at(i)); i++)
         if (models_look_up(all, m->name) == m) {
-            (json ? put_json : put_line)(b, m);
+            sheet_put(&sheet, m);
             dated = m;
         }
+    grid_end(&sheet.grid);
     if (!json)
         buf_char(b, '\n');
     for (size_t i = 0; (p = codec_at(i)); i++)
         (json ? put_provider_json : put_provider)(b, p);
     if (json)
         return;
+    buf_char(b, '\n');
     if (dated)
-        buf_fmt(b, "\nPrices that wend comes with are of %s, from\n%s;\n",
-                dated->date, dated->source);
-    buf_cstr(b, dated ? "your own go into " : "\nYour own go into ");
+        buf_fmt(b,
+                "Prices that wend comes with are of %s; --json has their "
+                "source.\n",
+                dated->date);
+    buf_cstr(b, "Your own go into this file, see wend-models(5):\n");
     term_text(b, path);
-    buf_cstr(b, ", see wend-models(5).\n");
+    buf_char(b, '\n');
 }
 
 /* ---- What a provider has ------------------------------------------------- */
@@ -254,7 +270,7 @@ static int no_provider(struct cli *cli)
                        did_you_mean(hint, cli->args[0], names, n));
 }
 
-static void put_row(struct cli *cli, struct buf *b, const struct models *all,
+static void put_row(struct sheet *s, const struct models *all,
                     const wend_agent_options *o, const wend_model_info *row)
 {
     struct buf name = {.mem = &cli_mem};
@@ -267,20 +283,33 @@ static void put_row(struct cli *cli, struct buf *b, const struct models *all,
     if (found)
         m = *found;
     if (o->base_url && m.source) /* another server has its own price */
-        m = (struct model){.price.cache_write = -1};
+        m.price = (struct price){.cache_write = -1};
     m.name = buf_view(&name);
     if (row->window)
         m.window = row->window;
     if (row->output)
         m.output = row->output;
-    (cli->set.json ? put_json : put_line)(b, &m);
+    sheet_put(s, &m);
     buf_free(&name);
+}
+
+/* `asked`: `openai:`; the user may have given another name for it. */
+static int not_listed(struct cli *cli, wend_status s, const char *asked)
+{
+    const char *said = cli->err.message;
+    bool named = str_starts(str_of(said), asked);
+
+    return complain(s == WEND_E_INVAL ? EXIT_USAGE : EXIT_FAILED, "%s%s%s%s",
+                    named ? cli->args[0] : "", named ? ":" : "",
+                    said + (named ? strlen(asked) : 0),
+                    s == WEND_E_STALE ? "; check the key" : "");
 }
 
 static int ask(struct cli *cli, const struct models *all)
 {
     struct buf b = {.mem = &cli_mem};
     wend_model_list *list = NULL;
+    struct sheet sheet;
     wend_agent_options o;
     wend_status s;
 
@@ -291,13 +320,11 @@ static int ask(struct cli *cli, const struct models *all)
     if (s == WEND_OK)
         s = wend_models_ask(cli->rt, &o, &list, &cli->err);
     if (s != WEND_OK)
-        return complain(s == WEND_E_INVAL ? EXIT_USAGE : EXIT_FAILED, "%s%s",
-                        cli->err.message,
-                        s == WEND_E_STALE ? "; check the key" : "");
-    if (!cli->set.json && list->count)
-        put_head(&b);
+        return not_listed(cli, s, o.model);
+    sheet_begin(&sheet, cli, &b);
     for (size_t i = 0; i < list->count; i++)
-        put_row(cli, &b, all, &o, &list->models[i]);
+        put_row(&sheet, all, &o, &list->models[i]);
+    grid_end(&sheet.grid);
     if (!list->count)
         complain(0, "%.*s has no models", (int)list->url.len, list->url.ptr);
     wend_models_free(list);

@@ -164,23 +164,6 @@ static void age_cell(struct grid *t, int64_t us)
     grid_cell(t, str_of(text));
 }
 
-static void number_cell(struct grid *t, int64_t n)
-{
-    char text[24];
-
-    snprintf(text, sizeof text, "%lld", (long long)n);
-    grid_cell(t, str_of(text));
-}
-
-static void cost_cell(struct grid *g, int64_t nano)
-{
-    struct buf b = {.mem = &cli_mem};
-
-    term_usd(&b, nano);
-    grid_cell(g, buf_view(&b));
-    buf_free(&b);
-}
-
 /* `below`: the parent is the row above. */
 static void parent_cell(struct lister *l, const wend_run_info *r, bool below)
 {
@@ -234,9 +217,9 @@ static int put_row(struct lister *l, const wend_run_info *r, wend_str lines)
     grid_cell(t, (wend_str){r->run.ptr, (size_t)l->id_len});
     grid_cell(t, r->status);
     age_cell(t, l->now_us - r->started_us);
-    number_cell(t, r->turns);
-    number_cell(t, r->tokens_in + r->tokens_out);
-    cost_cell(t, r->cost_nano);
+    grid_number(t, r->turns);
+    grid_number(t, r->tokens_in + r->tokens_out);
+    grid_usd(t, r->cost_nano);
     grid_cell(t, r->model);
     parent_cell(l, r, lines.len > 0);
     grid_cell(t, r->session);

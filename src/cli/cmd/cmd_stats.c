@@ -213,29 +213,17 @@ static int64_t not_ok(const struct tally *t)
     return n;
 }
 
-static void number_cell(struct grid *g, int64_t n)
-{
-    char text[24];
-
-    snprintf(text, sizeof text, "%lld", (long long)n);
-    grid_cell(g, str_of(text));
-}
-
 /* A part without tokens has no such columns. */
 static void used_cells(struct grid *g, const struct usage *u, bool any)
 {
-    struct buf b = {.mem = &cli_mem};
-
     if (any) {
-        number_cell(g, u->tokens_in);
-        number_cell(g, u->tokens_out);
-        term_usd(&b, u->unpriced ? -1 : u->cost_nano);
-    } else {
-        grid_cell(g, STR(""));
-        grid_cell(g, STR(""));
+        grid_number(g, u->tokens_in);
+        grid_number(g, u->tokens_out);
+        grid_usd(g, u->unpriced ? -1 : u->cost_nano);
+        return;
     }
-    grid_cell(g, buf_view(&b));
-    buf_free(&b);
+    for (int i = 0; i < 3; i++)
+        grid_cell(g, STR(""));
 }
 
 static void time_cells(struct grid *g, struct buf *t)
@@ -279,12 +267,12 @@ static void put_table(struct buf *b, struct tally *t, enum part part)
                term_width(STDOUT_FILENO), b);
     for (; t; t = t->next) {
         grid_cell(&g, t->name);
-        number_cell(&g, t->count);
-        number_cell(&g, not_ok(t));
+        grid_number(&g, t->count);
+        grid_number(&g, not_ok(t));
         if (part == PART_AGENT)
             grid_cell(&g, STR(""));
         else
-            number_cell(&g, part == PART_MODEL ? t->retries : t->cached);
+            grid_number(&g, part == PART_MODEL ? t->retries : t->cached);
         used_cells(&g, &t->used, part != PART_TOOL);
         time_cells(&g, &t->took);
     }

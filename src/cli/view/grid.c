@@ -4,6 +4,7 @@
 #include "cli/view/grid.h"
 
 #include <assert.h>
+#include <stdio.h>
 
 #include "cli/term.h"
 
@@ -78,7 +79,7 @@ static void lay_out(struct grid *t)
         t->widths[i] = wanted(t, i);
     while (total(t) > t->width && lose_one(t))
         ;
-    if (takes_rest(t, last)) {
+    if (takes_rest(t, last) && t->widths[last]) {
         t->widths[last] = 0;
         used = total(t);
         t->widths[last] = used < t->width ? t->width - used : 0;
@@ -159,6 +160,24 @@ void grid_cell(struct grid *t, wend_str text)
     if (t->cells_count % t->count == 0 &&
         (t->laid || t->cells_count / t->count == GRID_LAYOUT_ROWS))
         put_waiting(t);
+}
+
+void grid_number(struct grid *t, int64_t n)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%lld", (long long)n);
+    grid_cell(t, str_of(text));
+}
+
+void grid_usd(struct grid *t, int64_t nano)
+{
+    struct buf b = {.mem = t->mem};
+
+    term_usd(&b, nano);
+    grid_cell(t, buf_view(&b));
+    t->out->failed |= b.failed;
+    buf_free(&b);
 }
 
 void grid_end(struct grid *t)

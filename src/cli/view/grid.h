@@ -40,6 +40,8 @@ void grid_begin(struct grid *t, const struct grid_column *columns, size_t count,
                 size_t width, struct buf *out);
 /* The next cell, row by row. The text is copied and need not be safe. */
 void grid_cell(struct grid *t, wend_str text);
+void grid_number(struct grid *t, int64_t n);
+void grid_usd(struct grid *t, int64_t nano); /* as term_usd */
 /* Writes what waits, and frees all. */
 void grid_end(struct grid *t);
 
