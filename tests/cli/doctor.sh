@@ -17,6 +17,13 @@ is "tools --json" "$(json "$out" "$(at name)||' '||$(at class)||' '||
     $(at category)||' '||$(at schema.type)" | head -1)" \
     "calculator read general object"
 
+exits "doctor: no model" 1 "$WEND" doctor --offline
+is "doctor: only the model fails here" "$(grep -c ^FAIL "$out")" 1
+grep -A1 '^FAIL model  *not set' "$out" >failed
+has "doctor: no model: what to do" failed "-> wend run -m PROVIDER:NAME, or"
+has "doctor: no model: where" failed "into $HOME/.config/wend/config.yaml"
+exits "a run without a model is refused, too" 2 "$WEND" run x
+export WEND_MODEL=$hello
 exits "doctor" 0 "$WEND" doctor
 lacks "doctor: nothing fails here" "$out" FAIL
 grep -qE '^ok +store' "$out"
@@ -71,6 +78,27 @@ failing "no server" provider "127.0.0.1:1: connection refused" \
     "check --base-url" -m openai:x --base-url http://127.0.0.1:1/v1
 failing "a budget without a price" model "no price is known" "use another" \
     -m openai:x --base-url http://127.0.0.1:1/v1 --budget-cost 1
+unset WEND_MODEL
+failing "a folder that is missing" store "No such file" "mkdir -p /nowhere/a" \
+    -m "$hello" --store /nowhere/a/x.db
+failing "a folder with a space" store "No such file" "mkdir -p '/nowhere/a b'," \
+    -m "$hello" --store "/nowhere/a b/x.db"
+failing "a folder that is missing: its disk" disk "No such file" \
+    "mkdir -p /nowhere" -m "$hello" --store /nowhere/x.db
+failing "a store that is a folder" store "not a file" \
+    "give a file in it: --store $PWD/wend.db" -m "$hello" --store "$PWD"
+lacks "a store that is a folder: no other advice" "$out" chmod
+echo "no database" >odd.db
+failing "a store that is something else" store odd.db \
+    "wend verify --store odd.db" -m "$hello" --store odd.db
+failing "a program that is missing" mcp "no such program in PATH" \
+    "nosuchprog is not found in PATH: install it, or give its path" \
+    -m "$hello" --mcp x=nosuchprog
+failing "a path that is missing" mcp "no such program" \
+    "/no/such: check this path" -m "$hello" --mcp 'x=/no/such a'
+echo hi >not-executable
+failing "a file that is no program" mcp "cannot be run" \
+    "chmod +x $PWD/not-executable" -m "$hello" --mcp "x=$PWD/not-executable"
 failing "a server of tools that fails" mcp "bad" "run it by hand: false" \
     -m "$hello" --mcp bad=false
 exits "--offline asks nobody" 0 "$WEND" doctor --offline -m openai:x \

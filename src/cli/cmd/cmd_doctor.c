@@ -116,6 +116,57 @@ static void check_config(struct finding *f)
     found(f, MARK_FAIL, "fix that line, or remove the file");
 }
 
+#define ANOTHER_STORE ", or choose another with --store"
+
+/* `before PATH after` for a shell. */
+static const char *command(const char *before, const char *path,
+                           const char *after)
+{
+    struct buf b = {.mem = &cli_mem};
+
+    buf_cstr(&b, before);
+    if (strpbrk(path, " \t\n'\"\\$`*?[](){}<>|&;#!~"))
+        buf_quoted(&b, str_of(path));
+    else
+        buf_cstr(&b, path);
+    buf_cstr(&b, after);
+    return b.failed ? "free some memory" : b.ptr;
+}
+
+/* Cuts the path of a file. */
+static const char *folder_of(char *path)
+{
+    char *slash = strrchr(path, '/');
+
+    if (slash)
+        slash[slash == path] = 0;
+    return slash ? path : ".";
+}
+
+/* What repairs a store that does not open. */
+static const char *fix_store(struct cli *cli)
+{
+    struct buf path = {.mem = &cli_mem};
+    const char *folder;
+    struct stat st;
+
+    if (!store_file(cli, &path))
+        return "give a path with --store";
+    if (!stat(path.ptr, &st)) {
+        if (S_ISDIR(st.st_mode))
+            return command("give a file in it: --store ", path.ptr, "/wend.db");
+        if (access(path.ptr, R_OK | W_OK))
+            return command("chmod u+rw ", path.ptr, ANOTHER_STORE);
+        return command("wend verify --store ", path.ptr, ANOTHER_STORE);
+    }
+    folder = folder_of(path.ptr);
+    if (access(folder, F_OK))
+        return command("mkdir -p ", folder, ANOTHER_STORE);
+    return access(folder, W_OK | X_OK)
+               ? command("chmod u+wx ", folder, ANOTHER_STORE)
+               : "choose another with --store";
+}
+
 /* Opening creates the store if it is absent, locks it, and verifies that it
  * is durable: write-ahead log, synchronous=FULL. */
 static void check_store(struct finding *f)
@@ -124,7 +175,7 @@ static void check_store(struct finding *f)
 
     if (wend_store_open(cli->set.store, &cli->store, &cli->err) != WEND_OK) {
         buf_cstr(&f->what, cli->err.message);
-        found(f, MARK_FAIL, "wend verify, or choose another with --store");
+        found(f, MARK_FAIL, fix_store(cli));
     } else if (store_file(cli, &f->what)) {
         buf_cstr(&f->what, ": opens; commits are durable");
     } else {
@@ -138,7 +189,8 @@ static void check_mode(struct finding *f)
     struct buf path = {.mem = f->what.mem};
     struct stat st;
 
-    if (!store_file(f->cli, &path) || stat(path.ptr, &st)) {
+    if (!store_file(f->cli, &path) || stat(path.ptr, &st) ||
+        !S_ISREG(st.st_mode)) {
         buf_cstr(&f->what, "no file to check");
         return;
     }
@@ -146,7 +198,7 @@ static void check_mode(struct finding *f)
             st.st_mode & 077 ? "other users" : "only the owner",
             st.st_mode & 0777);
     if (st.st_mode & 077)
-        found(f, MARK_FAIL, "chmod 600 the file");
+        found(f, MARK_FAIL, command("chmod 600 ", path.ptr, ""));
 }
 
 enum {
@@ -166,13 +218,11 @@ static void check_disk(struct finding *f)
         return;
     }
     if (statvfs(path.ptr, &st)) { /* not created: its folder */
-        char *slash = strrchr(path.ptr, '/');
+        const char *folder = folder_of(path.ptr);
 
-        if (slash)
-            slash[slash == path.ptr] = 0;
-        if (statvfs(slash ? path.ptr : ".", &st)) {
-            judge(f, false, "", path.ptr, MARK_FAIL,
-                  "create the folder, or choose another with --store");
+        if (statvfs(folder, &st)) {
+            judge(f, false, "", folder, MARK_FAIL,
+                  command("mkdir -p ", folder, ANOTHER_STORE));
             return;
         }
     }

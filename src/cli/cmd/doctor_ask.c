@@ -6,7 +6,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "cli/config.h"
 #include "wire/model/local.h"
 #include "wire/model/model.h"
 
@@ -44,16 +46,28 @@ static void fix_key(struct finding *f, enum mark mark)
 
 /* ---- The model ----------------------------------------------------------- */
 
+/* As for `run`, which refuses to start. */
+static void fail_unset(struct finding *f)
+{
+    struct buf fix = {.mem = &cli_mem};
+    bool named;
+
+    buf_cstr(&f->what, "not set");
+    buf_cstr(&fix, "wend run -m PROVIDER:NAME, or write 'model: PROVIDER:NAME' "
+                   "into ");
+    if (!config_path(&fix, &named))
+        buf_cstr(&fix, "the config file");
+    buf_cstr(&fix, "; 'wend models' lists names");
+    found(f, MARK_FAIL, fix.ptr);
+}
+
 void check_model(struct finding *f)
 {
     const wend_agent_options *o = &f->d->agent;
     struct cli *cli = f->cli;
 
     if (!o->model || !*o->model) {
-        buf_cstr(&f->what, "not set");
-        found(f, MARK_NOTE,
-              "use -m, set WEND_MODEL, or write 'model: NAME' into "
-              "~/.config/wend/config.yaml");
+        fail_unset(f);
         return;
     }
     if (cli->rt &&
@@ -187,6 +201,25 @@ void check_provider(struct finding *f)
 
 /* ---- MCP servers --------------------------------------------------------- */
 
+static void fix_program(struct buf *fix, const wend_mcp_options *o,
+                        const char *said)
+{
+    const char *program = o->command[0];
+    bool path = strchr(program, '/') != NULL;
+
+    if (strstr(said, "there is no such program"))
+        buf_fmt(fix,
+                path ? "%s: check this path, and that what its first line "
+                       "names is installed"
+                     : "%s is not found in PATH: install it, or give its path",
+                program);
+    else if (path && access(program, X_OK))
+        buf_fmt(fix, "chmod +x %s", program);
+    else
+        buf_fmt(fix, "run it by hand: %s%s", program,
+                o->command[1] ? " ..." : "");
+}
+
 static void put_server(struct finding *f, const wend_mcp_options *o,
                        const wend_error *err)
 {
@@ -204,8 +237,7 @@ static void put_server(struct finding *f, const wend_mcp_options *o,
     else if (o->url)
         buf_fmt(&fix, "check that %s answers: curl -v %s", o->name, o->url);
     else
-        buf_fmt(&fix, "run it by hand: %s%s", o->command[0],
-                o->command[1] ? " ..." : "");
+        fix_program(&fix, o, err->message);
     if (f->mark != MARK_FAIL)
         found(f, MARK_FAIL, fix.ptr);
 }
