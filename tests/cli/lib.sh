@@ -195,6 +195,7 @@ at_terminal() { # COMMAND-LINE [QUESTION ANSWER...]
     for answer in "${@:3}"; do
         times=$((times + 1))
         soon shown "$question" $times
+        sleep 0.3 # nobody reads faster, and what comes sooner is no answer
         echo "$answer" >&7
     done
     term_end

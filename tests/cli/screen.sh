@@ -234,6 +234,19 @@ lacks "approvals: no question is left" "$out" "allow?"
 has "approvals: what became of them" "$out" "denied"
 rm -f one two
 
+# A key that is pressed twice does not answer the question that nobody has read.
+on_screen 80x24 "$WEND run -t write_file -m script:ask.json hi" <<STEPS
+wait allow?
+type y\x79y
+wait write_file(two)
+sleep 400
+show second
+type n
+STEPS
+has "keys in a burst: the second is still asked" second "allow?"
+is "keys in a burst: one answer" "$(ls one two 2>/dev/null)" one
+rm -f one two
+
 # Bars beside a question go on.
 cat >beside.yaml <<'YAML'
 wend: plan/1

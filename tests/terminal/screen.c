@@ -7,7 +7,8 @@
  *
  *     wait TEXT    until the screen shows TEXT
  *     gone TEXT    until it does not
- *     type KEYS    \r, \n, \t, \e, \\ and \xNN are understood
+ *     type KEYS    like a person, who reads first; \r, \n, \t, \e, \\ and \xNN
+ *                  are understood
  *     size WxH     changes the size of the terminal
  *     sleep MS     goes on reading what the command writes
  *     show FILE    writes the screen to FILE
@@ -229,8 +230,18 @@ static void gone(const char *text)
     until("gone", text, false);
 }
 
+static void sleep_ms(const char *text)
+{
+    int64_t end = now_ms() + atoi(text), left;
+
+    while ((left = end - now_ms()) > 0)
+        if (!pump((int)left))
+            return;
+}
+
 static void type(const char *keys)
 {
+    sleep_ms("300");
     for (const char *p = keys; *p; p++) {
         static const char names[] = "rnte\\", bytes[] = "\r\n\t\033\\";
         const char *at = *p == '\\' && p[1] ? strchr(names, p[1]) : NULL;
@@ -264,15 +275,6 @@ static void size(const char *text)
                          .ws_col = (unsigned short)width};
     vterm_set_size(terminal, height, width);
     ioctl(pty, TIOCSWINSZ, &w);
-}
-
-static void sleep_ms(const char *text)
-{
-    int64_t end = now_ms() + atoi(text), left;
-
-    while ((left = end - now_ms()) > 0)
-        if (!pump((int)left))
-            return;
 }
 
 static void show(const char *path)

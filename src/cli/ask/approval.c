@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/json.h"
@@ -425,6 +426,14 @@ static bool take_line(struct approvals *a, bool keys, wend_str *line)
     return whole;
 }
 
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 /* A line of arguments, or a part of it. */
 static void read_typed(struct approvals *a, struct view *v, wend_run *run)
 {
@@ -441,6 +450,15 @@ static void read_typed(struct approvals *a, struct view *v, wend_run *run)
     approvals_show(a, v, run);
 }
 
+/* A key that comes so soon after an answer was meant for that question: nobody
+ * has read the next one. */
+static bool is_double(const struct approvals *a, const struct view *v)
+{
+    enum { READ_MS = 250 };
+
+    return v->keys && a->answered_ms && now_ms() - a->answered_ms < READ_MS;
+}
+
 void approvals_read(struct approvals *a, struct view *v, wend_run *run)
 {
     enum answer answer;
@@ -453,6 +471,8 @@ void approvals_read(struct approvals *a, struct view *v, wend_run *run)
     }
     n = read(a->tty, a->line + a->line_len, sizeof a->line - a->line_len);
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    if (n > 0 && is_double(a, v))
         return;
     if (n > 0)
         a->line_len += (size_t)n;
@@ -474,6 +494,7 @@ void approvals_read(struct approvals *a, struct view *v, wend_run *run)
         else
             question_put(a, view_talk(v), v->keys);
     } else if (tell(a, v, run, answer)) {
+        a->answered_ms = now_ms();
         drop(a, v, 0);
         approvals_show(a, v, run);
     } else {
