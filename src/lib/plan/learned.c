@@ -291,6 +291,19 @@ const struct plan_past *learned_past(struct wend_run *r)
     return r->past;
 }
 
+/* For an action of the default model while that is not known: with any. */
+static const struct plan_known *of_any_model(const struct plan_past *own,
+                                             wend_str key)
+{
+    if (!key.len || key.ptr[key.len - 1] != ' ')
+        return NULL; /* it has a target */
+    for (size_t i = 0; i < own->count; i++)
+        if (own->list[i].key.len > key.len &&
+            !memcmp(own->list[i].key.ptr, key.ptr, key.len))
+            return &own->list[i];
+    return NULL;
+}
+
 /* Its own past counts before that of others with the same target. */
 static const struct plan_learned *find(const struct plan_past *own,
                                        const struct plan_past *past,
@@ -303,6 +316,8 @@ static const struct plan_learned *find(const struct plan_past *own,
     if (wanted.key.ptr && own->count)
         known = bsearch(&wanted, own->list, own->count, sizeof wanted,
                         plan_past_order);
+    if (!known)
+        known = of_any_model(own, wanted.key);
     return known ? &known->learned : plan_past_find(past, a);
 }
 

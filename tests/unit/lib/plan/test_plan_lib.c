@@ -397,6 +397,7 @@ static void check_learned_model(void)
     wend_run_wait(run, &text);
     learned_is(&r, plan, other, "a:1 ", "a script by the name it has");
     learned_is(&r, plan, "other", "a:1 ", "the name alone");
+    learned_is(&r, plan, NULL, "a:1 ", "no model is named: any");
     learned_is(&r, plan, script, "", "another script");
     learned_is(&r, plan, "script:/no/such/file", "", "one that is not there");
     wend_run_free(run);
