@@ -6,12 +6,13 @@ exits "--version" 0 "$WEND" --version
 has "--version" "$out" "wend 0."
 exits "--help" 0 "$WEND" --help
 cp "$out" "$work/all"
-for command in run runs log replay tools doctor; do
+for command in $(sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p' "$work/all"); do
     has "--help names $command" "$work/all" "  $command "
     run "$WEND" "$command" --help
     is "$command --help: exit status" $status 0
     cp "$out" "$work/help"
     has "$command --help says how" "$work/help" "usage: wend $command"
+    is "$command --help: 80 columns" "$(awk 'length > 80' "$work/help")" ""
     run "$WEND" help "$command"
     cmp -s "$out" "$work/help"
     ok "help $command is the same"

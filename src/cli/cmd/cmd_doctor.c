@@ -52,7 +52,7 @@ enum {
 static const struct opt opts[] = {
     ROW_JSON("print one JSON object per check"),
     ROW_FLAG(offline, "offline", "ask no provider and no MCP server"),
-    ROW_AGENT("agent to check: a file or a name (default ./wend.yaml)"),
+    ROW_AGENT("agent to check, a file or name (default ./wend.yaml)"),
     ROW_MODEL("model to check (default $WEND_MODEL)"),
     ROWS_PROVIDER,
     ROW_FLAG(http2, "http2", "use HTTP/2 if the provider supports it"),
@@ -499,10 +499,10 @@ const struct command command_doctor = {
     .args = "[OPTIONS]",
     .summary = "check what works on this machine, and how to fix the rest",
     .more = "The settings are those of 'wend run' with the same options. The "
-            "provider is asked\n"
-            "for its models, or with the smallest request if it has no list. "
-            "The exit status\n"
-            "is 1 if an essential check fails.\n",
+            "provider is\n"
+            "asked for its models, or with the smallest request if it has no "
+            "list. The exit\n"
+            "status is 1 if an essential check fails.\n",
     .opts = opts,
     .no_config = true,
     .takes_agent = true,
