@@ -27,8 +27,8 @@ struct approvals {
     char line[64]; /* typed so far, where there are no single keys */
     size_t line_len;
     int64_t answered_ms; /* when a key answered the last question; 0: never */
-    struct buf changed; /* arguments of the first one, as the user wants them;
-                           empty: as they are */
+    struct buf changed;  /* arguments of the first one, as the user wants them;
+                            empty: as they are */
     enum screen_use wanted, lent;
     struct lend lend;
     struct buf typed; /* arguments that are being typed */
