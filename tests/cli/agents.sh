@@ -219,7 +219,7 @@ has "agents: what is wrong" "$out" \
 lacks "agents: other files" "$out" readme
 printf 'wend: agent/1\nname: wordy\ntools: [calculator, glob, grep, read_file, list_dir, write_file, edit_file, http_request]\ndescription: %s\n' \
     "$(printf 'a description of many words %.0s' {1..12})" >"$folder/wordy.yaml"
-"$WEND" agents >whole
+LC_ALL=C.UTF-8 "$WEND" agents >whole
 LC_ALL=C.UTF-8 TERM=xterm on_screen 200x60 "$WEND agents" </dev/null
 is "agents: no word is broken at the end of a line" \
     "$(xargs -n 1 <"$out" | grep -v /)" "$(xargs -n 1 <whole | grep -v /)"
