@@ -79,6 +79,8 @@ exits "an action's result: whole" 0 "$WEND" verify last
 
 exits "--no-run" 0 "$WEND" fork --no-run "$parent" 'In French!'
 id=$(cat "$out")
+"$WEND" runs --json -n 1 >listed
+has "--no-run: its cost is not known" listed '"cost":null'
 is "--no-run: nothing more" "$("$WEND" log --json "$id" | tail -n 1 |
     grep -c '"type":"message"')" 1
 exits "--no-run: gone on with" 0 "$WEND" resume -q "$id"

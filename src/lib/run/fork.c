@@ -373,7 +373,8 @@ static wend_status put(struct fork *f, const wend_run_info *info)
                .epoch = 1,
                .birth = &birth,
                .summary = {.status = "interrupted",
-                           .turns = f->at->turn + f->at->in_turn}}};
+                           .turns = f->at->turn + f->at->in_turn,
+                           .cost_nano = -1}}}; /* counted when it runs */
     wend_status s = WEND_OK;
 
     batch_init(&b, &f->store->mem);
