@@ -168,6 +168,7 @@ turns:
   - thinking: let me see what this could be about
     text: the answer is short
     delay: 100ms
+    first_delay: 1s
 YAML
 on_screen 80x24 "$WEND run -m script:think.yaml hi" <<STEPS
 wait asking script
@@ -302,8 +303,7 @@ on_screen 80x24 "$WEND run -m script:think.yaml hi; stty -a" </dev/null
 has "the terminal echoes again" "$out" " echo "
 on_screen 80x24 "$WEND run -m script:think.yaml hi; stty -a" <<STEPS
 wait asking
-type \\x03
-type \\x03
+type \\x03\\x03
 STEPS
 has "the terminal echoes after two interrupts" "$out" " echo "
 
