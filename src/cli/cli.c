@@ -308,12 +308,22 @@ const char *const status_words[] = {
     "limit",   "canceled", "failed", NULL,
 };
 
-int64_t wall_us(void)
+static int64_t clock_us(clockid_t clock)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_REALTIME, &t);
+    clock_gettime(clock, &t);
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+int64_t wall_us(void)
+{
+    return clock_us(CLOCK_REALTIME);
+}
+
+int64_t steady_us(void)
+{
+    return clock_us(CLOCK_MONOTONIC);
 }
 
 int each_run(struct cli *cli, const wend_list_options *filter, int64_t left,

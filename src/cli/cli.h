@@ -203,6 +203,7 @@ enum run_state { RUN_GONE, RUN_UNDER_WAY, RUN_INTERRUPTED, RUN_OVER };
 enum run_state run_state(struct cli *cli, const char *id, char parent[40]);
 
 int64_t wall_us(void);
+int64_t steady_us(void); /* for what passes; never set back */
 /* The number of runs that fit, at most o->limit; -1: the listing failed. */
 int64_t runs_count(struct cli *cli, const wend_list_options *o);
 

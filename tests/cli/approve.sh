@@ -47,7 +47,7 @@ start file of a shell|out/.bashrc|--approve all|denied
 a file of wend|out/wend.yaml|--approve all|denied
 nothing special|out/.gitignore|--approve all|ok
 ROWS
-# Where nobody could answer, ask is a mistake.
+# Without a way to answer, ask is an error.
 for store in memory: :memory: sqlite::memory:; do
     exits "ask with $store" 2 "$WEND" run --store $store -t write_file \
         --approve ask -m "$(write out/a)" hi

@@ -101,9 +101,9 @@ failing "a file that is no program" mcp "cannot be run" \
     "chmod +x $PWD/not-executable" -m "$hello" --mcp "x=$PWD/not-executable"
 failing "a server of tools that fails" mcp "bad" "run it by hand: false" \
     -m "$hello" --mcp bad=false
-exits "--offline asks nobody" 0 "$WEND" doctor --offline -m openai:x \
+exits "--offline sends nothing" 0 "$WEND" doctor --offline -m openai:x \
     --base-url http://127.0.0.1:1/v1 --mcp bad=false
-has "--offline asks nobody: and says so" "$out" "not asked: --offline"
+has "--offline sends nothing: and says so" "$out" "not asked: --offline"
 mkdir -p "$HOME/.config/wend"
 printf 'model: openai:x\nbase_url: http://127.0.0.1:1/v1\n' \
     >"$HOME/.config/wend/config.yaml"

@@ -192,8 +192,8 @@ exec '$WEND' run -t write_file -m '$writes' hi"
     soon grep -q "waiting for approval" "$err"
     "$WEND" approve "$waiting" call_1
     wait $pid
-    is "the same, gone on with: exit status" $? 0
-    is "gone on with: it is approved from elsewhere" "$(cat new.txt)" x
+    is "the same, resumed: exit status" $? 0
+    is "resumed: it is approved from elsewhere" "$(cat new.txt)" x
 else
     skip "a question that nobody hears" "script gives no terminal here"
 fi

@@ -117,8 +117,8 @@ antropic:claude-x anthropic:claude-x
 openai/gpt-4o openai:gpt-4o
 ROWS
 exits "no name" 2 "$WEND" run -m openai: hi
-exits "a name of nobody" 2 "$WEND" run -m zzz hi
-lacks "a name of nobody: no guess" "$err" "did you mean"
+exits "a name like no other" 2 "$WEND" run -m zzz hi
+lacks "a name like no other: no guess" "$err" "did you mean"
 
 # Ports that no test server can have here are refused: what to start.
 for row in 'ollama ollama serve' '127.0.0.1:8080 llama-server' \

@@ -192,6 +192,14 @@ has "dry run: denied, and why" "$out" \
     "writes               denied   tool write_file: no rule allows this call"
 has "dry run: the rule that allows it" "$out" \
     "--approve 'write_file(out.txt)' allows it"
+# ... as a shell reads it: what is printed can be pasted.
+"$WEND" plan run --dry-run --set "file=it's.txt" dry.yaml >"$work/quote"
+rule=$(sed -n "s/^ *--approve \\('write_file(it.*\\) allows it\$/\\1/p" "$work/quote")
+eval "exits 'dry run: a rule with a quote' 0 \"\$WEND\" plan run --dry-run \
+    --set \"file=it's.txt\" --approve $rule dry.yaml"
+has "dry run: a rule with a quote allows it" "$out" \
+    "writes               allowed"
+exits "dry run" 0 "$WEND" plan run --dry-run dry.yaml
 has "dry run: arguments of later" "$out" \
     "its arguments are known only when it runs"
 has "dry run: sums" "$out" "1 allowed, 0 asked, 2 denied; nothing was run"

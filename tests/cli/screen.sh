@@ -235,7 +235,7 @@ lacks "approvals: no question is left" "$out" "allow?"
 has "approvals: what became of them" "$out" "denied"
 rm -f one two
 
-# A key that is pressed twice does not answer the question that nobody has read.
+# A key that is pressed twice does not answer the next question.
 on_screen 80x24 "$WEND run -t write_file -m script:ask.json hi" <<STEPS
 wait allow?
 type y\x79y

@@ -16,7 +16,7 @@ has "a run answers" said "this tour needs no key"
 step 2 >said
 has "tools were used" said "Each of you pays 6.50."
 step 3 >said
-has "nobody can be asked: the rule is shown" said "--approve write_file"
+has "without a terminal the rule is shown" said "--approve write_file"
 is "the note is written" "$(cat wend-tour/note.txt)" "Tuesday: pay the bill."
 step 4 >said
 has "the plan runs whole" said "5 ok, 0 failed, 0 skipped"

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/json.h"
@@ -426,14 +425,6 @@ static bool take_line(struct approvals *a, bool keys, wend_str *line)
     return whole;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* A line of arguments, or a part of it. */
 static void read_typed(struct approvals *a, struct view *v, wend_run *run)
 {
@@ -450,13 +441,13 @@ static void read_typed(struct approvals *a, struct view *v, wend_run *run)
     approvals_show(a, v, run);
 }
 
-/* A key that comes so soon after an answer was meant for that question: nobody
- * has read the next one. */
+/* A key that follows an answer at once is a second press for the same question:
+ * the user cannot have read the next one yet. */
 static bool is_double(const struct approvals *a, const struct view *v)
 {
-    enum { READ_MS = 250 };
+    enum { READ_US = 250000 };
 
-    return v->keys && a->answered_ms && now_ms() - a->answered_ms < READ_MS;
+    return v->keys && a->answered_us && steady_us() - a->answered_us < READ_US;
 }
 
 void approvals_read(struct approvals *a, struct view *v, wend_run *run)
@@ -494,7 +485,7 @@ void approvals_read(struct approvals *a, struct view *v, wend_run *run)
         else
             question_put(a, view_talk(v), v->keys);
     } else if (tell(a, v, run, answer)) {
-        a->answered_ms = now_ms();
+        a->answered_us = steady_us();
         drop(a, v, 0);
         approvals_show(a, v, run);
     } else {

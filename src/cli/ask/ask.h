@@ -26,7 +26,7 @@ struct approvals {
     bool shown;
     char line[64]; /* typed so far, where there are no single keys */
     size_t line_len;
-    int64_t answered_ms; /* when a key answered the last question; 0: never */
+    int64_t answered_us; /* when a key answered the last question; 0: never */
     struct buf changed;  /* arguments of the first one, as the user wants them;
                             empty: as they are */
     enum screen_use wanted, lent;

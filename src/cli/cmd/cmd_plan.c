@@ -194,6 +194,7 @@ static void put_verdict_json(struct buf *out, const wend_plan_verdict *v)
 static void put_verdict_text(struct buf *b, const wend_plan_verdict *v)
 {
     enum { NAME_COLUMNS = 20, TEXT_COLUMNS = 200 };
+    struct buf rule = {.mem = b->mem};
 
     term_cell(b, v->name, NAME_COLUMNS);
     buf_fmt(b, " %-8s", decisions[v->decision]);
@@ -208,9 +209,11 @@ static void put_verdict_text(struct buf *b, const wend_plan_verdict *v)
     buf_char(b, '\n');
     if (v->decision == WEND_DECISION_ALLOW || !v->allow.len)
         return;
-    buf_fmt(b, "%*s --approve '", NAME_COLUMNS + 9, "");
-    term_line(b, v->allow, TEXT_COLUMNS);
-    buf_cstr(b, "' allows it\n");
+    buf_quoted(&rule, v->allow);
+    buf_fmt(b, "%*s --approve ", NAME_COLUMNS + 9, "");
+    term_text(b, buf_view(&rule)); /* whole: it is to be pasted */
+    buf_cstr(b, " allows it\n");
+    buf_free(&rule);
 }
 
 static void on_verdict(void *ctx, const wend_plan_verdict *v)

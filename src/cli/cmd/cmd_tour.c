@@ -139,7 +139,7 @@ enum { WORDS_MAX = 10 };
 static const struct step {
     const char *text;
     const char *words[WORDS_MAX]; /* of the command */
-    const char *unasked;          /* --approve, if nobody can be asked */
+    const char *unasked;          /* its --approve without a terminal */
     bool dies;                    /* it is killed while it runs */
 } steps[] = {
     {"A run. -m names the model: PROVIDER:NAME, for example openai:gpt-4o, or\n"
@@ -185,12 +185,10 @@ static const struct step {
 };
 enum { STEPS = sizeof steps / sizeof *steps };
 
-/* A word as a shell would have to be given it. */
 static void put_word(struct buf *out, const char *word)
 {
-    bool plain = !strpbrk(word, " '?*\"$");
-
-    buf_fmt(out, plain ? " %s" : " \"%s\"", word);
+    buf_char(out, ' ');
+    (strpbrk(word, " ?") ? buf_quoted : buf_str)(out, str_of(word));
 }
 
 static void step_words(const struct step *s, bool asks, const char **out)

@@ -6,7 +6,6 @@
  * times a second, and not while text streams: then the text shows that the
  * run is alive.
  */
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/keys.h"
@@ -19,14 +18,6 @@ enum {
     ROWS_LEFT = 2,     /* of the screen, for the text above */
 };
 
-static int64_t now_us(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
 void live_event(struct view *v, const wend_event *ev)
 {
     if (ev->type == WEND_PLAN_START && !v->waterfall)
@@ -35,7 +26,7 @@ void live_event(struct view *v, const wend_event *ev)
         waterfall_event(v->waterfall, ev);
     status_event(&v->status, ev);
     v->event_us = ev->time_us;
-    v->heard_us = now_us(CLOCK_MONOTONIC);
+    v->heard_us = steady_us();
 }
 
 void live_lift(struct view *v)
@@ -49,7 +40,7 @@ void live_text(struct view *v, wend_str text)
     if (!v->paints || !v->together)
         return;
     v->column = term_column(v->column, v->width, text);
-    v->text_us = now_us(CLOCK_MONOTONIC);
+    v->text_us = steady_us();
 }
 
 /* The time of the run: that of its newest event, and what has passed since. */
@@ -97,7 +88,7 @@ int view_tick(struct view *v)
 
     if (!v->paints || v->lent)
         return -1;
-    mono_us = now_us(CLOCK_MONOTONIC);
+    mono_us = steady_us();
     wait_us = v->painted_us + PAINT_US - mono_us;
     if (!v->question.len && v->text_us + TEXT_US - mono_us > wait_us)
         wait_us = v->text_us + TEXT_US - mono_us;

@@ -241,6 +241,8 @@ wend_str plan_past_key(char room[LEARNED_KEY_MAX], const struct plan_action *a,
                        wend_str model);
 int plan_past_order(const void *known_a, const void *known_b);
 /* NULL: nothing is known. */
+const struct plan_learned *plan_past_get(const struct plan_past *past,
+                                         wend_str key);
 const struct plan_learned *plan_past_find(const struct plan_past *past,
                                           const struct plan_action *a);
 /* The sums as in the graph, by what was learned (of each action) where

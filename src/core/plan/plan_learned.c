@@ -37,17 +37,23 @@ int plan_past_order(const void *known_a, const void *known_b)
     return str_order(a->key, b->key);
 }
 
+const struct plan_learned *plan_past_get(const struct plan_past *past,
+                                         wend_str key)
+{
+    const struct plan_known wanted = {.key = key}, *known = NULL;
+
+    if (key.ptr && past->count)
+        known = bsearch(&wanted, past->list, past->count, sizeof wanted,
+                        plan_past_order);
+    return known ? &known->learned : NULL;
+}
+
 const struct plan_learned *plan_past_find(const struct plan_past *past,
                                           const struct plan_action *a)
 {
     char room[LEARNED_KEY_MAX];
-    struct plan_known wanted = {.key = plan_past_key(room, a, past->model)};
-    const struct plan_known *known = NULL;
 
-    if (wanted.key.ptr && past->count)
-        known = bsearch(&wanted, past->list, past->count, sizeof wanted,
-                        plan_past_order);
-    return known ? &known->learned : NULL;
+    return plan_past_get(past, plan_past_key(room, a, past->model));
 }
 
 /* ---- What counts for the order ------------------------------------------- */

@@ -321,12 +321,6 @@ void words_put(struct buf *b, const struct json *argv)
         bool quoted = !s.len || has_any(s, " \t\n\r'\"\\");
 
         buf_cstr(b, w == argv->first ? "" : " ");
-        buf_cstr(b, quoted ? "'" : "");
-        for (size_t i = 0; i < s.len; i++)
-            if (s.ptr[i] == '\'')
-                buf_cstr(b, "'\\''");
-            else
-                buf_char(b, s.ptr[i]);
-        buf_cstr(b, quoted ? "'" : "");
+        (quoted ? buf_quoted : buf_str)(b, s);
     }
 }

@@ -355,7 +355,7 @@ static bool was_said(const struct turn *t, const struct rule *rule)
 
 /* ---- The rule that would allow it ---------------------------------------- */
 
-enum { RULE_NAMED_MAX = 500 }; /* bytes; nobody types a longer one */
+enum { RULE_NAMED_MAX = 500 }; /* bytes; longer ones are not typed */
 
 /* Whether a user can give it as it is: in one line, and it is accepted. */
 static bool can_be_given(wend_str text, wend_str root)

@@ -292,15 +292,15 @@ const struct plan_past *learned_past(struct wend_run *r)
 }
 
 /* For an action of the default model while that is not known: with any. */
-static const struct plan_known *of_any_model(const struct plan_past *own,
-                                             wend_str key)
+static const struct plan_learned *of_any_model(const struct plan_past *own,
+                                               wend_str key)
 {
     if (!key.len || key.ptr[key.len - 1] != ' ')
         return NULL; /* it has a target */
     for (size_t i = 0; i < own->count; i++)
         if (own->list[i].key.len > key.len &&
             !memcmp(own->list[i].key.ptr, key.ptr, key.len))
-            return &own->list[i];
+            return &own->list[i].learned;
     return NULL;
 }
 
@@ -310,15 +310,12 @@ static const struct plan_learned *find(const struct plan_past *own,
                                        const struct plan_action *a)
 {
     char room[LEARNED_KEY_MAX];
-    struct plan_known wanted = {.key = action_key(room, a, past->model)};
-    const struct plan_known *known = NULL;
+    wend_str key = action_key(room, a, past->model);
+    const struct plan_learned *l = plan_past_get(own, key);
 
-    if (wanted.key.ptr && own->count)
-        known = bsearch(&wanted, own->list, own->count, sizeof wanted,
-                        plan_past_order);
-    if (!known)
-        known = of_any_model(own, wanted.key);
-    return known ? &known->learned : plan_past_find(past, a);
+    if (!l)
+        l = of_any_model(own, key);
+    return l ? l : plan_past_find(past, a);
 }
 
 const struct plan_learned *learned_plan(wend_store *store, const struct plan *p,

@@ -43,8 +43,8 @@ struct retry {
     int64_t model;           /* model_start of the newest turn; 0: none */
     int64_t turn_end, end;   /* of that turn, of the run */
     bool next_turn;          /* it ended instead of beginning a turn */
-    struct retried *actions; /* of its own plan; NULL: it is none, or a model
-                                has taken over */
+    struct retried *actions; /* of its own plan; NULL: the run has no plan, or
+                                a model has taken over */
 };
 
 /* ---- How it ended -------------------------------------------------------- */
