@@ -26,6 +26,7 @@ static const struct {
     {"time_us", K_I64, offsetof(struct turn, time_us)},
     {"started_us", K_I64, offsetof(struct turn, started_us)},
     {"model", K_STR, offsetof(struct turn, model)},
+    {"context_json", K_STR, offsetof(struct turn, context_json)},
     {"context_model", K_STR, offsetof(struct turn, context_model)},
     {"forked", K_BOOL, offsetof(struct turn, forked)},
     {"reconfigured", K_BOOL, offsetof(struct turn, reconfigured)},
@@ -401,6 +402,9 @@ static bool read_state(const struct json *j, const struct keep *k,
         if (config_parse(config, k->arena, &c, err) != WEND_OK)
             return false;
         t->config = c;
+        t->frame = frame_with(c, t->context_json, k->arena);
+        if (!t->frame)
+            return false;
     }
     if (t->config && t->model_at >= t->config->models_count)
         return false;

@@ -455,6 +455,7 @@ static inline void talk_init(struct talk *k, const char *config_json)
     if (config_parse(str_of(config_json), &k->arena, &c, &err) != WEND_OK)
         printf("# config: %s\n", err.message);
     k->turn.config = c;
+    k->turn.frame = &c->frame;
 }
 
 static inline void talk_free(struct talk *k)

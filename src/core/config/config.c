@@ -382,53 +382,6 @@ static wend_status within_read(const struct json *j, struct arena *a,
 
 /* ---- All of it ----------------------------------------------------------- */
 
-static void fixed_part(struct config *c)
-{
-    size_t bytes = c->instructions.len;
-
-    c->prefix = mix64(0, c->instructions.ptr, c->instructions.len);
-    for (size_t i = 0; i < c->tools_count; i++) {
-        const wend_str parts[] = {c->tools[i].name, c->tools[i].description,
-                                  c->tools[i].schema_text};
-
-        for (size_t p = 0; p < 3; p++) {
-            c->prefix = mix64(c->prefix, parts[p].ptr, parts[p].len);
-            bytes += parts[p].len;
-        }
-    }
-    if (c->schema_text.len)
-        c->prefix = mix64(c->prefix, c->schema_text.ptr, c->schema_text.len);
-    c->fixed_tokens =
-        tokens_estimate(bytes) + tokens_estimate(c->schema_text.len);
-}
-
-/* What all but the history adds to every context_end. */
-static void fixed_parts(struct config *c, struct arena *a)
-{
-    int64_t instructions = tokens_estimate(c->instructions.len);
-    int64_t schema = tokens_estimate(c->schema_text.len);
-    const struct {
-        const char *name;
-        bool is;
-        int priority;
-        int64_t tokens;
-    } rows[] = {
-        {"instructions", instructions > 0, 100, instructions},
-        {"tools", c->tools_count > 0, 70,
-         c->fixed_tokens - instructions - schema},
-        {"schema", schema > 0, 100, schema},
-    };
-    struct buf b = {.mem = a->mem};
-
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].is)
-            buf_fmt(&b,
-                    "{\"name\":\"%s\",\"priority\":%d,\"tokens\":%lld,"
-                    "\"truncated\":false},",
-                    rows[i].name, rows[i].priority, (long long)rows[i].tokens);
-    c->parts = buf_keep(&b, a);
-}
-
 static const struct tool *named(const struct tool *list, size_t count,
                                 wend_str name)
 {
@@ -495,8 +448,7 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
         s = within_read(json_get(j, "within"), a, &c->within, err);
     if (s != WEND_OK)
         return s;
-    fixed_part(c);
-    fixed_parts(c, a);
+    frame_fixed(c, a, &c->frame);
     if (a->failed)
         return fail_nomem(err);
     *out = c;

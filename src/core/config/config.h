@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/label.h"
+#include "core/config/frame.h"
 #include "core/schema/schema.h"
 
 /* What rules see in a tool's main argument. */
@@ -172,9 +173,7 @@ struct config {
     wend_str schema_wrong;          /* why it does not compile */
     const struct model_use *models; /* in the order they are tried */
     uint32_t models_count;          /* at least one */
-    int64_t fixed_tokens;           /* estimate for all but the history */
-    wend_str parts;                 /* JSON of what they add to a context */
-    uint64_t prefix;                /* hash of the same */
+    struct frame frame;             /* of a run without a context */
     const struct child_config *children;
     size_t children_count;
     struct within within;

@@ -22,8 +22,7 @@ const struct model_use *action_model(const struct turn *t,
 
 int64_t action_tokens(const struct turn *t, wend_str params)
 {
-    return tokens_estimate(t->config->instructions.len) +
-           tokens_estimate(params.len);
+    return tokens_estimate(t->frame->system.len) + tokens_estimate(params.len);
 }
 
 bool asks_model(const struct turn *t, const struct work *w)

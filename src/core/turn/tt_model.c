@@ -13,9 +13,11 @@ static wend_str parts_json(struct tt *x)
     const struct turn *t = x->t;
     struct buf b = {.mem = x->s->scratch->mem};
 
-    buf_room(&b, t->config->parts.len + 128);
+    buf_room(&b, t->frame->parts.len + 128);
     buf_char(&b, '[');
-    buf_str(&b, t->config->parts);
+    buf_str(&b, t->frame->parts);
+    if (t->frame->parts.len)
+        buf_char(&b, ',');
     buf_cstr(&b, "{\"name\":\"history\",\"priority\":100,\"tokens\":");
     buf_i64(&b, t->history ? t->history->tokens : 0);
     buf_cstr(&b, ",\"truncated\":false}]");
@@ -50,7 +52,7 @@ static wend_str prefix_hex(struct tt *x, uint64_t prefix)
 void end_context(struct tt *x)
 {
     const struct turn *t = x->t;
-    uint64_t prefix = t->history ? t->history->prefix : t->config->prefix;
+    uint64_t prefix = t->history ? t->history->prefix : t->frame->prefix;
 
     emit(x, WEND_CONTEXT_END,
          &(wend_ev_context_end){.tokens = turn_tokens(t),

@@ -50,10 +50,10 @@ bool turn_history_add(struct turn *t, struct msg *m)
 
     if (!m)
         return false;
-    assert(t->config);
+    assert(t->config && t->frame);
     m->prev = prev;
     m->index = prev ? prev->index + 1 : 0;
-    seal_msg(m, prev ? prev->prefix : t->config->prefix,
+    seal_msg(m, prev ? prev->prefix : t->frame->prefix,
              prev ? prev->tokens : 0);
     t->history = m;
     return true;
@@ -99,6 +99,7 @@ static void on_run_start(struct turn *t, const wend_event *ev,
     t->lives = 1;
     t->model = kept(k, e->model, STR(""));
     t->limits = e->limits;
+    t->context_json = kept(k, e->context_json, STR("{}"));
     if (!turn_take_config(t, e->config_json, k))
         return;
     if (e->plan_json.ptr &&
@@ -107,7 +108,7 @@ static void on_run_start(struct turn *t, const wend_event *ev,
         return;
     }
     t->plan.plan = plan;
-    t->labels = t->config->within.labels;
+    t->labels = t->config->within.labels | t->frame->labels;
     t->file_plan = plan ? plan->name : STR_NONE;
     t->phase = PH_BETWEEN;
     say(t, k, ROLE_USER, e->prompt);

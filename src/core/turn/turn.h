@@ -89,6 +89,8 @@ struct turn {
     int64_t idle_us; /* since started_us: how long no process owned it */
     int64_t lives;   /* processes that owned it; a fork counts from its start */
     const struct config *config;
+    wend_str context_json;     /* of run_start */
+    const struct frame *frame; /* of both: what a request says first */
     wend_str model;
     wend_ev_limits limits;
 

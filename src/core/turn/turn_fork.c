@@ -22,7 +22,8 @@ bool turn_take_config(struct turn *t, wend_str json, const struct keep *k)
         k->arena->failed = true;
         return false;
     }
-    return true;
+    t->frame = frame_with(t->config, t->context_json, k->arena);
+    return t->frame != NULL;
 }
 
 /* The process that ran the open calls is gone; a plan resumes by its actions.

@@ -154,5 +154,5 @@ int64_t turn_ran_us(const struct turn *t, int64_t time_us)
 
 int64_t turn_tokens(const struct turn *t)
 {
-    return t->config->fixed_tokens + (t->history ? t->history->tokens : 0);
+    return t->frame->tokens + (t->history ? t->history->tokens : 0);
 }

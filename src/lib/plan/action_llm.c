@@ -161,6 +161,7 @@ static bool fill_turn(struct action_ask *a, const struct effect *fx)
     a->turn.phase = PH_MODEL;
     a->turn.run = r->turn.run;
     a->turn.config = &a->config;
+    a->turn.frame = r->turn.frame;
     a->turn.counter = 0;
     a->turn.ask = a->ask;
     a->turn.attempt = a->attempt;
@@ -183,6 +184,7 @@ void ask_turn(struct wend_run *r, wend_str action, struct turn *t,
 
     turn_init(t);
     t->config = r->turn.config;
+    t->frame = r->turn.frame;
     t->model_at = r->turn.model_at;
     if (i == PLAN_NONE)
         return; /* a damaged log's */

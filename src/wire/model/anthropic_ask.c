@@ -322,7 +322,7 @@ static void put_head(struct request_writer *w)
     json_add_bool(b, "stream", true);
     put_thinking(b, &t);
     request_put_tools(w, "tools");
-    put_system(b, config->instructions, strict ? STR_NONE : w->q->schema);
+    put_system(b, w->turn->frame->system, strict ? STR_NONE : w->q->schema);
     put_output(b, &t, strict ? w->schema : NULL);
     json_open(b, "messages", '[');
 }

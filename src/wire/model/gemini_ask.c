@@ -283,7 +283,7 @@ static void put_head(struct request_writer *w)
     struct buf *b = w->out;
 
     buf_char(b, '{');
-    put_system(b, w->config->instructions, words ? w->q->schema : STR_NONE);
+    put_system(b, w->turn->frame->system, words ? w->q->schema : STR_NONE);
     if (w->config->tools_count) {
         json_key(b, "tools");
         buf_cstr(b, "[{");

@@ -502,8 +502,8 @@ static void put_head(struct request_writer *w)
     if (effort)
         buf_fmt(b, ",\"reasoning\":{\"effort\":\"%s\"%s}", effort_names[effort],
                 effort == EFFORT_NONE ? "" : ",\"summary\":\"auto\"");
-    if (w->config->instructions.len)
-        json_add_str(b, "instructions", w->config->instructions);
+    if (w->turn->frame->system.len)
+        json_add_str(b, "instructions", w->turn->frame->system);
     request_put_tools(w, "tools");
     if (w->schema) {
         buf_cstr(b, ",\"text\":{\"format\":{\"type\":\"json_schema\","

@@ -222,8 +222,8 @@ void request_head(struct request_writer *w)
     buf_char(w->out, '{');
     request_str(w->out, "model", w->q->model);
     json_open(w->out, "messages", '[');
-    if (w->config->instructions.len)
-        request_put_said(w->out, ROLE_SYSTEM, w->config->instructions);
+    if (w->turn->frame->system.len)
+        request_put_said(w->out, ROLE_SYSTEM, w->turn->frame->system);
 }
 
 void request_tail(struct request_writer *w)

@@ -44,7 +44,7 @@ static void test_full(void)
                c->models[0].output_tokens == 50,
            "plain members");
     tap_is_str(c->schema_text, "{\"type\":\"array\"}", "the answer's schema");
-    tap_ok(c->schema && strstr(c->parts.ptr, "{\"name\":\"schema\","),
+    tap_ok(c->schema && strstr(c->frame.parts.ptr, "{\"name\":\"schema\","),
            "it is compiled, and a part of every context");
     tap_is_i64((int64_t)c->tools_count, 3, "tools");
     t = config_tool(c, STR("write"));
@@ -102,7 +102,7 @@ static void test_empty(void)
 
     tap_ok(c && !c->tools_count && !c->own.rules_count && !c->hooks &&
                c->own.approve == APPROVE_ASK && c->eager == EAGER_SAFE &&
-               c->models[0].context_tokens > 0 && !c->fixed_tokens,
+               c->models[0].context_tokens > 0 && !c->frame.tokens,
            "an empty one has the defaults");
     tap_ok(c && !config_tool(c, STR("x")), "and no tool");
     arena_free(&a);
@@ -204,7 +204,8 @@ static void test_prefix(void)
     for (size_t i = 0; i < tap_count(rows); i++) {
         const struct config *other = parse(rows[i].text, &a, NULL);
 
-        tap_ok(c && other && (c->prefix == other->prefix) == rows[i].same,
+        tap_ok(c && other &&
+                   (c->frame.prefix == other->frame.prefix) == rows[i].same,
                "prefix: %s", rows[i].why);
     }
     arena_free(&a);
