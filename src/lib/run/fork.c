@@ -154,7 +154,7 @@ static bool is_taken(uint32_t take, wend_str member)
         {WEND_FORK_MODEL, "context_tokens"}, {WEND_FORK_MODEL, "output_tokens"},
         {WEND_FORK_MODEL, "price"},          {WEND_FORK_MODEL, "fallback"},
         {WEND_FORK_TOOLS, "tools"},          {WEND_FORK_TOOLS, "mcp"},
-        {WEND_FORK_POLICY, "policy"},
+        {WEND_FORK_POLICY, "policy"},        {TAKE_HOOKS, "hooks"},
     };
 
     if (take & WEND_FORK_CONFIG)
