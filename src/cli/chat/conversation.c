@@ -4,7 +4,7 @@
  * The table of runs has neither directories nor plans: both are in the first
  * event of a run, which is read newest first until one fits.
  */
-#include "cli/chat/conversation.h"
+#include "cli/chat/chat.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -9,7 +9,7 @@
 
 #include "base/limits.h"
 #include "cli/agent/agent.h"
-#include "cli/chat/conversation.h"
+#include "cli/chat/chat.h"
 #include "cli/cmd/cmd.h"
 #include "cli/filter.h"
 #include "cli/rows.h"

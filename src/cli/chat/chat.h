@@ -1,8 +1,8 @@
 /*
- * conversation.h - which conversation a command continues.
+ * chat.h - which conversation a command continues.
  */
-#ifndef CLI_CONVERSATION_H
-#define CLI_CONVERSATION_H
+#ifndef CLI_CHAT_H
+#define CLI_CHAT_H
 
 #include "cli/cli.h"
 
