@@ -166,8 +166,6 @@ typedef struct wend_ev_run_start {
     wend_str plan_json;
     wend_ev_limits limits;
     wend_str labels_json, config_json;
-    wend_str follows;          /* the run whose past `messages` is */
-    wend_str past_labels_json; /* what that past brings: a list of labels */
 } wend_ev_run_start;
 
 typedef struct wend_ev_run_fork {
@@ -244,6 +242,9 @@ typedef struct wend_ev_model_start {
     wend_purpose purpose;
     wend_str action, branch;
     int64_t messages, tools;
+    int64_t output_tokens; /* that a budget reserves for the answer; 0: none */
+    wend_str limit;        /* the budget that the answer is cut at: tokens or
+                              cost; absent: none */
 } wend_ev_model_start;
 
 typedef struct wend_ev_delta {
@@ -259,6 +260,8 @@ typedef struct wend_ev_model_retry {
     wend_str reason, next_model;
     const wend_ev_usage *usage; /* of the failed attempt; NULL: the provider
                                    reported none */
+    int64_t output_tokens;      /* of the next attempt, as in model_start */
+    wend_str limit;
 } wend_ev_model_retry;
 
 typedef struct wend_ev_model_end {

@@ -40,6 +40,8 @@ enum {
     MODELS_MAX = 10000,          /* entries in it */
     MODEL_TOKENS_MAX = 1 << 30,  /* of a window; the largest have 2^24 */
     MODEL_REQUESTS_MAX = 100000, /* to one at once */
+    ANSWER_TOKENS_MIN = 16,      /* that a budget leaves: less is refused */
+    ANSWER_TOKENS_PLAIN = 4096,  /* a maximum that any model takes */
     FACT_BYTES_MAX = 8 << 10,    /* of what an agent remembers */
     FACT_NAME_MAX = 200,
     FACTS_SEEN_MAX = 10000, /* of an agent, looked through */

@@ -237,7 +237,7 @@ exits "the picture of its parent" 0 "$WEND" view "$parent"
 has "the picture of its parent: the child" "$out" "helper"
 
 exits "what the child uses counts" 3 \
-    "$WEND" run -a boss.yaml --budget-tokens 200 go
+    "$WEND" run -a boss.yaml --budget-tokens 220 go
 has "counts: which limit" "$err" "limit of tokens"
 exits "counts: the list" 0 "$WEND" runs --json --limit 1
 has "counts: the child stopped before it was over" "$out" '"tokens_in":100,'

@@ -225,13 +225,19 @@ ask "openai:text:1000000:1000" --base-url "$url"
 has "over the limit of an answer" "$out" "over 64 MiB"
 
 # What a request allows is reserved, also where nobody but the codec says it.
+cut() { grep -o '"output_tokens":[0-9]*,"limit":"[a-z]*"' "$out"; }
 ask "anthropic:text:3" --base-url "$url" --budget-tokens 8192
-is "an answer that may be too long is not asked for" $status 3
-lacks "not asked for: it was not" "$out" model_start
+is "an answer that may be too long is asked for" $status 0
+has "an answer that may be too long is cut at the budget" <(cut) '"limit":"tokens"'
+ask "anthropic:text:3" --base-url "$url" --budget-tokens 20
+is "no room for an answer" $status 3
+lacks "no room for an answer: it is not asked for" "$out" model_start
 ask "anthropic:text:3" --base-url "$url" --budget-tokens 10000
-is "one that fits is" $status 0
+is "one that fits" $status 0
+is "one that fits is not cut" "$(cut)" ""
+has "one that fits is reserved" "$out" '"output_tokens":8192}'
 ask "anthropic:text:3" --base-url "$url" --budget-tokens 10000 --effort medium
-is "thinking counts, too" $status 3
+has "thinking counts, too" <(cut) '"limit":"tokens"'
 
 # ---- Addresses and keys ----------------------------------------------------------
 

@@ -50,12 +50,16 @@ if [ -x "$test_server" ]; then
     }
     cut() { # MODEL BUDGET: until no process asks any more
         crash "$1" "$WEND" run --base-url "http://127.0.0.1:$port/v1" \
-            -m "openai:$1" --budget-tokens "$2" hi
+            --models answers.yaml -m "openai:$1" --budget-tokens "$2" hi
         for i in 1 2 3 4 5 6; do
             "$WEND" log --json last | grep -q '"type":"run_end"' && break
             crash "$1" "$WEND" resume last
         done
     }
+    cat >answers.yaml <<'YAML'
+wend: models/1
+models: [{name: "openai:*", output: 100}]
+YAML
     cut hang:60#one 100000000
     "$WEND" log --json --type model_end last >ends
     has "a crash: what was cut off is charged" ends '"estimated":true'
@@ -65,12 +69,11 @@ if [ -x "$test_server" ]; then
     ok "a crash: with all that was reserved ($one tokens)"
     is "a crash: enough money: the server was asked each time" \
         "$(asked hang:60#one)" 7
-    cut hang:60#two $((one * 5 / 2))
-    is "a budget of two and a half questions: two are asked" \
+    cut hang:60#two $((one * 3 - 85)) # 15 for the third answer
+    is "a budget of two answers: two are asked for" \
         "$(asked hang:60#two)" 2
     "$WEND" log --json last >"$out"
-    is "a budget of two and a half questions: the limit" "$(limit)" \
-        "limit tokens"
+    is "a budget of two answers: the limit" "$(limit)" "limit tokens"
     "$WEND" stats --limit 1 >counted
     has "stats: charged, and said apart" counted \
         "for model calls that a crash cut off"

@@ -250,7 +250,39 @@ for row in openai:/v1 responses:/v1 anthropic:/v1 gemini:/v1beta ollama:; do
         "${tokens:-some}"
     has "$provider: the request carries the longest answer" "$work/requests" \
         ':77'
+    enough=$(awk -v asked="$(of context_end data.tokens)" \
+        'BEGIN { print (asked + 40) / 1000 }')
+    : >"$work/requests"
+    exits "$provider: a small budget" 0 "$WEND" run --json --models http.yaml \
+        --budget-cost "$enough" -m "$provider:text:3:8" \
+        --base-url "http://127.0.0.1:$port${row#*:}" hi
+    is "$provider: a small budget cuts the answer" \
+        "$(of model_start data.output_tokens) $(of model_start data.limit)" \
+        "40 cost"
+    has "$provider: the request carries what the budget leaves" \
+        "$work/requests" ':40'
 done
+# The maximum of a model that comes with wend is not sent, but what a budget
+# leaves of it is.
+: >"$work/requests"
+exits "a shipped model" 0 "$WEND" run --json --budget-tokens 100000 \
+    -m openai:gpt-4o --base-url "http://127.0.0.1:$port/=text:3:8/v1" hi
+is "a shipped model: its maximum is reserved" \
+    "$(of model_start data.output_tokens) $(of model_start data.limit)" "16384 "
+lacks "a shipped model: its maximum is not sent" "$work/requests" max_completion_tokens
+exits "a shipped model, a small budget" 0 "$WEND" run --json \
+    --budget-tokens 5000 -m openai:gpt-4o \
+    --base-url "http://127.0.0.1:$port/=text:3:8/v1" hi
+is "a shipped model, a small budget: it cuts the answer" \
+    "$(of model_start data.limit)" tokens
+has "a shipped model, a small budget: it is sent" "$work/requests" \
+    "\"max_completion_tokens\":$(of model_start data.output_tokens)"
+cut=$top/tests/golden/openai/length.sse
+exits "a shipped model whose answer is cut" 3 "$WEND" run --json \
+    --budget-tokens 5000 -m openai:gpt-4o \
+    --base-url "http://127.0.0.1:$port/=file:${cut//\//%2F}/v1" hi
+is "a shipped model whose answer is cut: the limit" \
+    "$(of run_end data.limit)" tokens
 
 # ---- What a provider has -------------------------------------------------------------
 

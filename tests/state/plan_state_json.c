@@ -47,6 +47,8 @@ static const struct member action_members[] = {
     {"approved", K_BOOL, offsetof(struct action_state, approved)},
     {"refused", K_BOOL, offsetof(struct action_state, refused)},
     {"asking", K_BOOL, offsetof(struct action_state, asking)},
+    {"allowed", K_I64, offsetof(struct action_state, allowed.tokens)},
+    {"allowed_limit", K_STR, offsetof(struct action_state, allowed.limit)},
     {"superseded", K_BOOL, offsetof(struct action_state, superseded)},
     {"again", K_BOOL, offsetof(struct action_state, again)},
     {"attempt", K_I64, offsetof(struct action_state, attempt)},

@@ -43,6 +43,8 @@ static const struct {
     {"tries", K_I64, offsetof(struct turn, tries)},
     {"model_at", K_U32, offsetof(struct turn, model_at)},
     {"model_us", K_I64, offsetof(struct turn, model_us)},
+    {"allowed", K_I64, offsetof(struct turn, allowed.tokens)},
+    {"allowed_limit", K_STR, offsetof(struct turn, allowed.limit)},
     {"repair", K_BOOL, offsetof(struct turn, repair)},
     {"repair_used", K_BOOL, offsetof(struct turn, repair_used)},
     {"part", K_BOOL, offsetof(struct turn, part)},

@@ -468,8 +468,8 @@ static inline bool do_word(struct world *w, wend_str word)
         reply_text(&w->reply, STR("hello"), w->time_us);
     else if (str_is(word, "think"))
         reply_thinking(&w->reply, STR("hm"), w->time_us);
-    else if (str_is(word, "halt"))
-        w->reply.finish = STR("pause");
+    else if (str_is(word, "halt") || str_is(word, "length"))
+        w->reply.finish = str_is(word, "halt") ? STR("pause") : word;
     else if (str_is(word, "used")) /* so says the provider, in whatever */
         w->reply.usage = (wend_ev_usage){
             .input = 60, .output = 40, .cached = 5, .cost_nano = -1};

@@ -213,6 +213,7 @@ static void model_read(const struct json *j, struct model_use *out)
     out->context_tokens =
         i64_or(json_get(j, "context_tokens"), CONTEXT_TOKENS_DEFAULT);
     out->output_tokens = i64_or(json_get(j, "output_tokens"), 0);
+    out->output_max = i64_or(json_get(j, "output_max"), 0);
     price_read(json_get(j, "price"), &out->price);
 }
 
@@ -426,7 +427,6 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
     c->guarded = json_get(j, "guarded");
     c->secret_files = json_get(j, "secret_files");
     c->hooks = json_is_true(json_get(j, "hooks"));
-    c->max_history = i64_or(json_get(j, "max_history"), 0);
     c->no_tool_calls = json_is_true(json_get(j, "no_tool_calls"));
     c->on_unknown =
         word_of(json_get(j, "policy"), "on_unknown", unknown_names, UNKNOWNS);

@@ -121,7 +121,8 @@ struct model_use {
     wend_str spec;          /* provider:model */
     int64_t context_tokens; /* its window */
     bool window_known;      /* else that is a guess, and no limit */
-    int64_t output_tokens;  /* most that one answer may have; 0 = unknown */
+    int64_t output_tokens;  /* that a request allows an answer; 0 = not said */
+    int64_t output_max;     /* the model's own maximum; 0 = unknown */
     struct price price;     /* of its tokens */
 };
 
@@ -166,7 +167,6 @@ struct config {
     enum eager eager;
     enum effort effort;
     bool hooks;                     /* ask the shell before each turn */
-    int64_t max_history;            /* messages of the past; 0: all */
     bool no_tool_calls;             /* the model writes tags instead */
     const struct tool *plan_tool;   /* the model writes plans; NULL: not */
     wend_str schema_text;           /* of the answer; absent: free text */
@@ -224,6 +224,9 @@ int64_t price_of(const struct price *p, const wend_ev_usage *u);
 /* The same for a question before it is asked: the most that it can cost,
  * whatever of it is cached, or written to a cache, in the end. */
 int64_t price_most(const struct price *p, int64_t input, int64_t output);
+/* How many tokens of answer that much money buys after the question; INT64_MAX:
+ * any number; -1: not even the question. The price is known. */
+int64_t price_answer(const struct price *p, int64_t input, int64_t nano);
 
 /* ---- answer.c: is a final answer what the agent's schema asks for? ------- */
 

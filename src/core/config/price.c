@@ -51,3 +51,21 @@ int64_t price_most(const struct price *p, int64_t input, int64_t output)
         most.cached = input;
     return price_of(p, &most);
 }
+
+/* The question is rounded up, so the sum of both never exceeds `nano`. */
+int64_t price_answer(const struct price *p, int64_t input, int64_t nano)
+{
+    int64_t asked = price_most(p, input, 0), whole, rest;
+
+    assert(p->known);
+    nano -= above_zero(asked);
+    if (nano < 0)
+        return -1;
+    if (!p->output)
+        return INT64_MAX;
+    rest = nano % p->output * MILLION / p->output;
+    if (__builtin_mul_overflow(nano / p->output, MILLION, &whole) ||
+        __builtin_add_overflow(whole, rest, &whole))
+        return INT64_MAX;
+    return whole;
+}

@@ -474,6 +474,10 @@ static bool on_asking(struct evolving *x)
     if (x->s->asking == asking)
         return false;
     x->s->asking = asking;
+    if (asking)
+        x->s->allowed =
+            (struct allowance){x->ev->u.model_start.output_tokens,
+                               arena_str(x->a, x->ev->u.model_start.limit)};
     return true;
 }
 

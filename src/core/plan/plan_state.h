@@ -47,6 +47,14 @@ enum {
     MARK_OPEN    /* neither started nor ended */
 };
 
+/* How long the answer to a request may be, so that a budget holds. */
+struct allowance {
+    int64_t tokens; /* reserved for it; 0: what the model is allowed anyway */
+    wend_str
+        limit; /* the budget that it is cut at: tokens or cost; absent: none
+                */
+};
+
 struct action_state {
     enum action_at at;
     wend_outcome outcome; /* once it has ended */
@@ -54,11 +62,12 @@ struct action_state {
     bool triggered;       /* the action that it is the fallback for has
                              failed, or it is not a fallback */
     bool answered, approved;
-    bool refused;    /* policy or a check kept its target from running */
-    bool asking;     /* of a model: its model_end is still to come */
-    bool superseded; /* its bracket is closed, and it starts again */
-    bool again;      /* it has begun once more after an interruption */
-    int64_t attempt; /* from 1 once it has started */
+    bool refused; /* policy or a check kept its target from running */
+    bool asking;  /* of a model: its model_end is still to come */
+    struct allowance allowed; /* ... for its answer */
+    bool superseded;          /* its bracket is closed, and it starts again */
+    bool again;               /* it has begun once more after an interruption */
+    int64_t attempt;          /* from 1 once it has started */
     int64_t began_us;
     uint32_t waits; /* dependencies that do not count yet */
     uint32_t oks, fails;

@@ -93,6 +93,7 @@ struct call_done {
  * open requests to models of this run. INT64_MAX: no limit. */
 struct budget {
     int64_t tokens, cost_nano;
+    int64_t others; /* runs that share it and may ask next */
 };
 
 struct hook_done {

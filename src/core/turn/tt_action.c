@@ -54,40 +54,77 @@ bool fits_window(struct tt *x, const struct work *w, struct call_done *d)
     return false;
 }
 
-/* The limit that asking would break; absent: none, or it asks no model. */
-static wend_str work_over_budget(const struct tt *x, const struct work *w)
+/* Other actions that could ask while this one does; of many ready ones only the
+ * first are looked at. */
+static int64_t other_asks(const struct turn *t, uint32_t action)
+{
+    enum { LOOKED_AT_MAX = 64 };
+    const struct plan_state *p = &t->plan;
+    uint32_t place = 0, looked = 0, i;
+    int64_t slots = t->limits.parallel, others = 0;
+
+    if (slots <= 0 || slots > plan_slots(p))
+        slots = plan_slots(p);
+    slots -= p->running;
+    while (others + 1 < slots && looked++ < LOOKED_AT_MAX &&
+           (i = plan_marked(p, MARK_READY, &place)) != PLAN_NONE)
+        others += i != action && p->plan->actions[i]->type == ACTION_LLM;
+    return others;
+}
+
+/* True if it asks no model. */
+static bool allow_work(const struct tt *x, const struct work *w, bool alone,
+                       struct allowance *out)
 {
     const struct turn *t = x->t;
-    struct budget open;
+    struct asked beside = {0};
 
+    *out = (struct allowance){0};
     if (!asks_model(t, w))
-        return STR_NONE;
-    turn_reserved(t, &open);
-    return over_budget(x, action_model(t, t->plan.plan->actions[w->action]),
-                       action_tokens(t, w->args), &open);
+        return true;
+    if (!alone) {
+        turn_reserved(t, &beside.open);
+        beside.others = other_asks(t, w->action);
+    }
+    return allow_answer(x, action_model(t, t->plan.plan->actions[w->action]),
+                        action_tokens(t, w->args), &beside, out);
 }
 
 bool stop_over_budget(struct tt *x, const struct work *w)
 {
-    wend_str limit = work_over_budget(x, w);
+    struct allowance a;
+    bool fits = allow_work(x, w, false, &a);
 
-    if (limit.ptr)
-        limit_reached(x, limit);
-    return limit.ptr != NULL;
+    if (!fits)
+        limit_reached(x, a.limit);
+    return !fits;
+}
+
+/* Its own requests leave too little only as long as they are open. */
+static bool waits_for_budget(const struct tt *x, const struct work *w)
+{
+    struct allowance a;
+
+    return !allow_work(x, w, false, &a) && allow_work(x, w, true, &a);
 }
 
 void emit_action_ask(struct tt *x, uint32_t i)
 {
     const struct turn *t = x->t;
     const struct plan_action *a = t->plan.plan->actions[i];
+    struct work w = work_of_action(t, i);
+    struct allowance allowed;
 
+    allow_work(x, &w, false, &allowed);
     emit(x, WEND_MODEL_START,
          &(wend_ev_model_start){.model = model_name(t, action_model(t, a)),
                                 .attempt =
                                     plan_action_state(&t->plan, i)->attempt,
                                 .purpose = WEND_PURPOSE_ANSWER,
                                 .action = a->id,
-                                .messages = 1});
+                                .messages = 1,
+                                .output_tokens = allowed.tokens,
+                                .limit = allowed.limit});
 }
 
 static void fill_from_reply(const struct tt *x, const struct plan_action *a,
@@ -126,13 +163,14 @@ void emit_action_answer(struct tt *x, uint32_t i, wend_outcome outcome,
         x->in->reply)
         fill_from_reply(x, a, &e);
     else if (s->at != AT_RUNS && is_charged(t))
-        charge(action_model(t, a), action_tokens(t, s->params), &e.usage);
+        charge(action_model(t, a), &s->allowed, action_tokens(t, s->params),
+               &e.usage);
     if (e.outcome == WEND_OUTCOME_FAILED)
         e.error = error;
     e.action = a->id;
     emit(x, WEND_MODEL_END, &e);
     if (outcome == WEND_OUTCOME_OK)
-        warn_of_finish(x, e.finish);
+        warn_of_finish(x, &s->allowed, e.finish);
 }
 
 /* ---- Values -------------------------------------------------------------- */
@@ -299,7 +337,7 @@ bool start_action(struct tt *x, uint32_t i)
         a.verdict.policy.decision = WEND_DECISION_ALLOW;
         a.verdict.policy.rule = STR("approved");
     }
-    if (stop_over_budget(x, &w))
+    if (waits_for_budget(x, &w) || stop_over_budget(x, &w))
         return false;
     start_work(x, &w, &a);
     return true;
@@ -334,17 +372,16 @@ void retry_action(struct tt *x, const struct work *w, const struct call_done *d)
     const struct plan_action *a = x->t->plan.plan->actions[w->action];
     int64_t delay_ms = retry_delay(&a->retry, w->attempt);
     const wend_ev_error *error = work_error(x, w, d, d->output);
+    struct allowance allowed;
     struct work now;
-    wend_str limit;
 
     assert(!w->call);
     emit_action_answer(x, w->action, d->outcome, error);
     end_child(x, w->child, d->child);
-    limit = work_over_budget(x, w);
-    if (limit.ptr) {
+    if (!allow_work(x, w, false, &allowed)) {
         now = work_now(x->t, w); /* without its child */
         end_work(x, &now, d);
-        limit_reached(x, limit);
+        limit_reached(x, allowed.limit);
         return;
     }
     emit(x, WEND_ACTION_RETRY,

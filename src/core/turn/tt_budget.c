@@ -2,21 +2,32 @@
  * tt_budget.c - whether a request may be sent: budgets and windows.
  *
  * A request is sent only if the most that it can use, the estimated input and
- * the longest answer, fits beside the open requests. The cost of a model
- * without a price is unknown and counts as nothing. A provider may have
- * answered all of a request that a crash cut off: what was reserved for it
- * counts as spent, so that crashes cannot exceed a budget.
+ * the longest answer, fits beside the open requests. Where a budget has less
+ * room than the longest answer, the request carries what is left as its
+ * maximum. The cost of a model without a price is unknown and counts as
+ * nothing. A provider may have answered all of a request that a crash cut off:
+ * what was reserved for it counts as spent, so that crashes cannot exceed a
+ * budget.
  *
  * Tokens are estimated: a request that may not fit into the window is sent with
  * a warning, one far over it is not sent. An unknown window limits nothing.
  */
 #include "core/turn/tt_step.h"
 
-static void reserve(struct budget *out, const struct model_use *m,
-                    int64_t input)
+/* What counts as the length of an answer until it is known. */
+static int64_t reserved_tokens(const struct allowance *a,
+                               const struct model_use *m)
 {
-    spend(&out->tokens, i64_sum(input, m->output_tokens));
-    spend(&out->cost_nano, price_most(&m->price, input, m->output_tokens));
+    return a->tokens ? a->tokens : m->output_tokens;
+}
+
+static void reserve(struct budget *out, const struct model_use *m,
+                    const struct allowance *a, int64_t input)
+{
+    int64_t output = reserved_tokens(a, m);
+
+    spend(&out->tokens, i64_sum(input, output));
+    spend(&out->cost_nano, price_most(&m->price, input, output));
 }
 
 void plan_reserved(const struct turn *t, struct budget *out)
@@ -29,7 +40,7 @@ void plan_reserved(const struct turn *t, struct budget *out)
         const struct action_state *s = plan_action_state(p, i);
 
         if (s->asking)
-            reserve(out, action_model(t, p->plan->actions[i]),
+            reserve(out, action_model(t, p->plan->actions[i]), &s->allowed,
                     action_tokens(t, s->params));
     }
 }
@@ -38,7 +49,7 @@ void turn_reserved(const struct turn *t, struct budget *out)
 {
     plan_reserved(t, out);
     if (t->phase == PH_MODEL) /* the model that writes the plan, too */
-        reserve(out, turn_model(t), turn_tokens(t));
+        reserve(out, turn_model(t), &t->allowed, turn_tokens(t));
 }
 
 bool turn_asks_unpriced(const struct turn *t)
@@ -60,42 +71,92 @@ bool is_charged(const struct turn *t)
     return t->lives > 1;
 }
 
-void charge(const struct model_use *m, int64_t input, wend_ev_usage *out)
+void charge(const struct model_use *m, const struct allowance *a, int64_t input,
+            wend_ev_usage *out)
 {
+    int64_t output = reserved_tokens(a, m);
+
     *out = (wend_ev_usage){
         .input = input,
-        .output = m->output_tokens,
-        .cost_nano = price_most(&m->price, input, m->output_tokens),
+        .output = output,
+        .cost_nano = price_most(&m->price, input, output),
         .estimated = true,
     };
 }
 
-/* A cost below 0 is not known. */
-static bool is_too_dear(int64_t cost, const struct budget *open, int64_t left)
+/* ---- How long an answer may be ------------------------------------------- */
+
+/* The answer that the tightest budget has room for. */
+struct room {
+    int64_t tokens;
+    wend_str limit; /* absent: there is no budget */
+    int64_t others; /* runs that it is shared with */
+};
+
+static void room_take(struct room *r, int64_t tokens, wend_str limit,
+                      int64_t others)
 {
-    return cost < 0 ? open->cost_nano >= left
-                    : i64_sum(open->cost_nano, cost) > left;
+    if (!r->limit.ptr || tokens < r->tokens)
+        *r = (struct room){tokens, limit, others};
 }
 
-wend_str over_budget(const struct tt *x, const struct model_use *m,
-                     int64_t input, const struct budget *open)
+/* A model without a price may be asked as long as anything is left. */
+static int64_t bought(const struct price *p, int64_t input, int64_t left)
 {
-    const struct turn *t = x->t;
-    const wend_ev_limits *most = &t->limits;
-    const struct budget *above = x->in->budget;
-    int64_t spent = i64_sum(t->metrics.tokens_in, t->metrics.tokens_out);
-    int64_t tokens = i64_sum(open->tokens, i64_sum(input, m->output_tokens));
-    int64_t cost = price_most(&m->price, input, m->output_tokens);
+    if (p->known)
+        return price_answer(p, input, left);
+    return left > 0 ? INT64_MAX : -1;
+}
 
-    if (most->tokens && i64_sum(spent, tokens) > most->tokens)
-        return STR("tokens");
-    if (most->cost_nano &&
-        is_too_dear(cost, open, most->cost_nano - t->metrics.cost_nano))
-        return STR("cost");
-    if (above && tokens > above->tokens)
-        return STR("tokens");
-    return above && is_too_dear(cost, open, above->cost_nano) ? STR("cost")
-                                                              : STR_NONE;
+static struct room room_for(const struct tt *x, const struct model_use *m,
+                            int64_t input, const struct budget *open)
+{
+    const wend_ev_limits *most = &x->t->limits;
+    const struct budget *above = x->in->budget;
+    int64_t spent = i64_sum(x->t->metrics.tokens_in, x->t->metrics.tokens_out);
+    int64_t asked = i64_sum(open->tokens, input);
+    struct room r = {0};
+
+    if (most->tokens)
+        room_take(&r, most->tokens - i64_sum(asked, spent), STR("tokens"), 0);
+    if (most->cost_nano)
+        room_take(&r,
+                  bought(&m->price, input,
+                         most->cost_nano -
+                             i64_sum(x->t->metrics.cost_nano, open->cost_nano)),
+                  STR("cost"), 0);
+    if (above && above->tokens < INT64_MAX)
+        room_take(&r, above->tokens - asked, STR("tokens"), above->others);
+    if (above && above->cost_nano < INT64_MAX)
+        room_take(&r,
+                  bought(&m->price, input, above->cost_nano - open->cost_nano),
+                  STR("cost"), above->others);
+    return r;
+}
+
+/* A model of which no maximum is known may refuse a large one: it gets one only
+ * where that is short. */
+bool allow_answer(const struct tt *x, const struct model_use *m, int64_t input,
+                  const struct asked *beside, struct allowance *out)
+{
+    struct room r = room_for(x, m, input, &beside->open);
+    int64_t most = m->output_tokens ? m->output_tokens : m->output_max;
+    int64_t least = most && most < ANSWER_TOKENS_MIN ? most : ANSWER_TOKENS_MIN;
+    int64_t share = r.tokens / (1 + beside->others + r.others);
+
+    *out = (struct allowance){0};
+    if (!r.limit.ptr)
+        return true;
+    if (share < least)
+        share = least;
+    if (most && share >= most)
+        out->tokens = most;
+    else if (most || share <= ANSWER_TOKENS_PLAIN)
+        *out = (struct allowance){share, r.limit};
+    if (r.tokens >= least)
+        return true;
+    out->limit = r.limit;
+    return false;
 }
 
 /* ---- Windows ------------------------------------------------------------- */

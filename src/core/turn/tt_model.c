@@ -78,7 +78,7 @@ static wend_purpose turn_purpose(const struct turn *t)
     return t->config->plan_tool ? WEND_PURPOSE_PLAN : WEND_PURPOSE_ANSWER;
 }
 
-static void emit_model_start(struct tt *x)
+static void emit_model_start(struct tt *x, const struct allowance *a)
 {
     const struct turn *t = x->t;
     const struct config *c = t->config;
@@ -89,7 +89,9 @@ static void emit_model_start(struct tt *x)
              .attempt = t->again ? t->attempt + 1 : 1,
              .purpose = turn_purpose(t),
              .messages = t->history ? t->history->index + 1 : 0,
-             .tools = c->no_tool_calls ? 0 : (int64_t)c->tools_count});
+             .tools = c->no_tool_calls ? 0 : (int64_t)c->tools_count,
+             .output_tokens = a->tokens,
+             .limit = a->limit});
 }
 
 /* The usage that the provider reported, of a whole answer or a broken one. */
@@ -103,26 +105,26 @@ static wend_ev_usage reply_usage(const struct reply *r,
     return u;
 }
 
-/* `failed`: usage of an attempt that is not counted as spent yet, or NULL. */
-static wend_str turn_over_budget(const struct tt *x,
-                                 const struct model_use *model,
-                                 const wend_ev_usage *failed)
+/* `failed`: usage of an attempt that is not counted as spent yet, or NULL. The
+ * actions of a plan may ask while a model writes it: they get their share. */
+static bool allow_turn(const struct tt *x, const struct model_use *model,
+                       const wend_ev_usage *failed, struct allowance *out)
 {
-    struct budget open;
+    struct asked beside = {.others = x->t->config->plan_tool != NULL};
 
-    plan_reserved(x->t, &open);
+    plan_reserved(x->t, &beside.open);
     if (failed) {
-        spend(&open.tokens, failed->input);
-        spend(&open.tokens, failed->output);
-        spend(&open.cost_nano, failed->cost_nano);
+        spend(&beside.open.tokens, failed->input);
+        spend(&beside.open.tokens, failed->output);
+        spend(&beside.open.cost_nano, failed->cost_nano);
     }
-    return over_budget(x, model, turn_tokens(x->t), &open);
+    return allow_answer(x, model, turn_tokens(x->t), &beside, out);
 }
 
 void answer_instead(struct tt *x, wend_str text)
 {
     emit_context(x);
-    emit_model_start(x);
+    emit_model_start(x, &(struct allowance){0});
     emit(x, WEND_MODEL_END,
          &(wend_ev_model_end){.outcome = WEND_OUTCOME_OK,
                               .purpose = x->t->purpose,
@@ -239,14 +241,17 @@ void close_model(struct tt *x, wend_outcome outcome, const wend_ev_error *error)
 /* Asks again after a delay, the same model or another one. `failed`: usage of
  * the attempt before, or NULL. */
 static void ask_again(struct tt *x, wend_str model, int64_t delay_ms,
-                      wend_str reason, const wend_ev_usage *failed)
+                      wend_str reason, const wend_ev_usage *failed,
+                      const struct allowance *a)
 {
     emit(x, WEND_MODEL_RETRY,
          &(wend_ev_model_retry){.attempt = x->t->attempt,
                                 .delay_ms = delay_ms,
                                 .reason = reason,
                                 .next_model = model,
-                                .usage = failed});
+                                .usage = failed,
+                                .output_tokens = a->tokens,
+                                .limit = a->limit});
     want_timer(x, TIMER_RETRY, delay_ms);
 }
 
@@ -259,11 +264,12 @@ static void refuse_request(struct tt *x)
     int64_t tokens = turn_tokens(t);
     const struct model_use *next = roomier_model(t, tokens);
     const wend_ev_error *error;
+    struct allowance a = {0};
 
-    emit_model_start(x);
-    if (next && !turn_over_budget(x, next, NULL).ptr) {
+    emit_model_start(x, &a);
+    if (next && allow_turn(x, next, NULL, &a)) {
         warn_of_room(x, next, tokens);
-        ask_again(x, next->name, 0, STR("overflow"), NULL);
+        ask_again(x, next->name, 0, STR("overflow"), NULL, &a);
         return;
     }
     error = draft_error(
@@ -284,14 +290,13 @@ static void refuse_request(struct tt *x)
 void ask_model(struct tt *x)
 {
     const struct turn *t = x->t;
-    wend_str limit;
+    struct allowance a;
 
     if (!t->again || t->forked) /* else it stands already */
         emit_context(x);
-    limit = turn_over_budget(x, turn_model(t), NULL);
-    if (limit.ptr) {
+    if (!allow_turn(x, turn_model(t), NULL, &a)) {
         end_turn(x, WEND_OUTCOME_LIMIT);
-        end_run(x, WEND_OUTCOME_LIMIT, limit, NULL);
+        end_run(x, WEND_OUTCOME_LIMIT, a.limit, NULL);
         return;
     }
     if (is_far_over(turn_model(t), turn_tokens(t))) {
@@ -300,15 +305,21 @@ void ask_model(struct tt *x)
     }
     if (!t->again)
         warn_of_window(x, turn_model(t), turn_tokens(t));
-    emit_model_start(x);
+    emit_model_start(x, &a);
     want(x, (struct effect){.kind = FX_ASK_MODEL});
 }
 
-void warn_of_finish(struct tt *x, wend_str finish)
+void warn_of_finish(struct tt *x, const struct allowance *a, wend_str finish)
 {
     wend_str unknown = STR("unknown:");
 
-    if (str_is(finish, "length"))
+    if (str_is(finish, "length") && a->limit.ptr)
+        warn(x, STR("answer_cut"),
+             text_fmt(x,
+                      "the answer is cut: the budget of %.*s left %lld tokens "
+                      "for it",
+                      (int)a->limit.len, a->limit.ptr, (long long)a->tokens));
+    else if (str_is(finish, "length"))
         warn(x, STR("answer_cut"),
              STR("the model stopped at its output limit; the answer is cut"));
     else if (str_is(finish, "content_filter"))
@@ -328,7 +339,7 @@ void on_model_done(struct tt *x)
     if (x->t->phase != PH_MODEL || x->in->ask != x->t->ask || !r)
         return;
     emit_model_end(x, WEND_OUTCOME_OK, sealed_count(r), sealed_count(r), NULL);
-    warn_of_finish(x, r->finish);
+    warn_of_finish(x, &x->t->allowed, r->finish);
     if (r->more && !x->t->calls_count) /* it says that this is not its last */
         emit_message(x, STR("user"), STR("Go on."));
     settle_calls(x);
@@ -357,6 +368,11 @@ void close_answer(struct tt *x)
     struct buf b = {.mem = x->s->scratch->mem};
     wend_str why;
 
+    if (t->cut && t->allowed.limit.ptr) {
+        end_turn(x, WEND_OUTCOME_LIMIT);
+        end_run(x, WEND_OUTCOME_LIMIT, t->allowed.limit, NULL);
+        return;
+    }
     if (!t->config->schema ||
         answer_fits(t->config->schema, t->answer, x->s->scratch, &b)) {
         buf_free(&b);
@@ -441,6 +457,22 @@ static const wend_ev_usage *failed_usage(struct tt *x)
     return u;
 }
 
+/* The same model once more. Without usage of the failed attempt, what was
+ * reserved for it is still there. */
+static bool try_same(struct tt *x, const wend_ev_usage *failed, wend_str *limit)
+{
+    const struct turn *t = x->t;
+    struct allowance a = t->allowed;
+
+    if (failed && !allow_turn(x, turn_model(t), failed, &a)) {
+        *limit = a.limit;
+        return false;
+    }
+    ask_again(x, t->model, retry_delay(t, x->in->error.retry_after_ms),
+              x->in->error.code, failed, &a);
+    return true;
+}
+
 /* Whether it is asked again, this model or the next. If only a budget is in
  * the way, *limit says which. */
 static bool try_again(struct tt *x, wend_str *limit)
@@ -448,27 +480,23 @@ static bool try_again(struct tt *x, wend_str *limit)
     const struct turn *t = x->t;
     const struct model_use *next = next_model(t, x->in);
     const wend_ev_usage *failed = failed_usage(x);
+    struct allowance a;
 
     if (is_passing(t, x->in) && t->tries <= RETRIES_MAX &&
-        !(next && x->in->error.resting)) {
-        if (failed) /* else what was reserved for it is still there */
-            *limit = turn_over_budget(x, turn_model(t), failed);
-        if (!limit->ptr) {
-            ask_again(x, t->model, retry_delay(t, x->in->error.retry_after_ms),
-                      x->in->error.code, failed);
-            return true;
-        }
-    }
+        !(next && x->in->error.resting) && try_same(x, failed, limit))
+        return true;
     if (!next)
         return false;
-    *limit = turn_over_budget(x, next, failed);
-    if (limit->ptr)
+    if (!allow_turn(x, next, failed, &a)) {
+        *limit = a.limit;
         return false;
+    }
+    *limit = STR_NONE;
     if (is_overflow(x->in))
         warn_of_room(x, next, turn_tokens(t));
     else
         warn_of_window(x, next, turn_tokens(t));
-    ask_again(x, next->name, 0, x->in->error.code, failed);
+    ask_again(x, next->name, 0, x->in->error.code, failed, &a);
     return true;
 }
 

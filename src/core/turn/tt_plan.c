@@ -326,6 +326,16 @@ static bool child_met_limit(const struct tt *x, wend_str name,
             !child->limits.cost_nano);
 }
 
+/* The budget that left no room for all of its answer; absent: none. */
+static wend_str cut_by(const struct tt *x, uint32_t i)
+{
+    const struct reply *r = x->in->reply;
+
+    return r && str_is(r->finish, "length")
+               ? plan_action_state(plan_of(x), i)->allowed.limit
+               : STR_NONE;
+}
+
 void on_action_done(struct tt *x)
 {
     struct call_done d = x->in->done;
@@ -354,6 +364,10 @@ void on_action_done(struct tt *x)
     end_work(x, &w, &d);
     if (d.child && child_met_limit(x, w.name, d.child)) {
         limit_reached(x, d.child->limit);
+        return;
+    }
+    if (d.outcome == WEND_OUTCOME_OK && cut_by(x, d.action).ptr) {
+        limit_reached(x, cut_by(x, d.action));
         return;
     }
     if (t->stop.outcome == WEND_OUTCOME_NONE)

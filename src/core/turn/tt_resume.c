@@ -291,7 +291,7 @@ void on_resume(struct tt *x)
     struct buf b = {.mem = x->s->scratch->mem};
     int64_t left_ms;
 
-    charge(turn_model(t), turn_tokens(t), &x->cut);
+    charge(turn_model(t), &t->allowed, turn_tokens(t), &x->cut);
     emit_resume(x);
     if (x->in->over)
         tell_gap(x); /* other tools, or other rules */

@@ -154,7 +154,7 @@ void end_context(struct tt *x); /* the event */
 void ask_model(struct tt *x);
 void answer_instead(struct tt *x, wend_str text); /* a hook did */
 void on_model_done(struct tt *x);
-void warn_of_finish(struct tt *x, wend_str finish);
+void warn_of_finish(struct tt *x, const struct allowance *a, wend_str finish);
 void on_model_fail(struct tt *x);
 void on_retry_timer(struct tt *x);
 void close_model(struct tt *x, wend_outcome outcome,
@@ -244,15 +244,21 @@ wend_str labels_text(struct tt *x, uint32_t labels); /* absent: none */
 
 /* tt_budget.c: turn_reserved (tt.h), and of it what actions ask */
 void plan_reserved(const struct turn *t, struct budget *out);
-/* The limit, our own or a parent's, which a request with `input` tokens would
- * break beside the open ones; absent: none. */
-wend_str over_budget(const struct tt *x, const struct model_use *m,
-                     int64_t input, const struct budget *open);
+/* What a request shares the budgets with. */
+struct asked {
+    struct budget open; /* reserved for requests that are open */
+    int64_t others;     /* requests that may follow while it is open */
+};
+/* How long the answer to a request with `input` tokens may be. False: it must
+ * not be sent, since out->limit, our own or a parent's, leaves too little. */
+bool allow_answer(const struct tt *x, const struct model_use *m, int64_t input,
+                  const struct asked *beside, struct allowance *out);
 /* Whether what is open was cut off by a crash; what is open where a fork
  * begins is the parent's, which counts it. */
 bool is_charged(const struct turn *t);
 /* The usage of a request that a crash cut off: all that was reserved. */
-void charge(const struct model_use *m, int64_t input, wend_ev_usage *out);
+void charge(const struct model_use *m, const struct allowance *a, int64_t input,
+            wend_ev_usage *out);
 
 /* tt_resume.c */
 void check_lost_calls(struct tt *x);

@@ -103,21 +103,22 @@ struct turn {
     bool forked;               /* since the newest context ... */
     bool reconfigured;         /* ... and with another config */
 
-    int64_t ask;          /* number of model attempts so far */
-    int64_t attempt;      /* of this model call, from 1 */
-    int64_t tries;        /* of them with this model */
-    uint32_t model_at;    /* which of the config's models is asked */
-    int64_t model_us;     /* when this model call began */
-    wend_purpose purpose; /* of this model call */
-    bool repair;          /* an answer did not fit the schema */
-    bool repair_used;     /* the model was asked to repair it */
-    bool part;            /* model_part has been written for this message */
-    bool again;           /* the model call was cut off: ask once more */
-    bool halted;          /* the model paused: it continues when asked again */
-    bool cut;             /* the message reached the output limit */
-    bool unanswered;      /* the newest message broke off: it is no answer */
-    bool context;         /* context_start without its end, after a fork */
-    bool metrics_due;     /* a turn, a plan or a forgotten action ended */
+    int64_t ask;              /* number of model attempts so far */
+    int64_t attempt;          /* of this model call, from 1 */
+    int64_t tries;            /* of them with this model */
+    uint32_t model_at;        /* which of the config's models is asked */
+    int64_t model_us;         /* when this model call began */
+    struct allowance allowed; /* for the answer */
+    wend_purpose purpose;     /* of this model call */
+    bool repair;              /* an answer did not fit the schema */
+    bool repair_used;         /* the model was asked to repair it */
+    bool part;                /* model_part has been written for this message */
+    bool again;               /* the model call was cut off: ask once more */
+    bool halted;      /* the model paused: it continues when asked again */
+    bool cut;         /* the message reached the output limit */
+    bool unanswered;  /* the newest message broke off: it is no answer */
+    bool context;     /* context_start without its end, after a fork */
+    bool metrics_due; /* a turn, a plan or a forgotten action ended */
 
     const struct call *calls; /* of this message, last one first */
     uint32_t calls_count, failed_calls;
@@ -189,6 +190,9 @@ void spend(int64_t *spent, int64_t more);
 wend_ev_metrics turn_metrics(const struct turn *t);
 /* The model that is asked now, of the config's. */
 const struct model_use *turn_model(const struct turn *t);
+/* The maximum that the request has for its answer: what a budget leaves, else
+ * `usual`. */
+int64_t turn_answer_tokens(const struct turn *t, int64_t usual);
 /* Whether readers see what this model call says as it comes. */
 bool turn_shows_deltas(const struct turn *t);
 /* Estimated tokens of the next request. */
@@ -230,8 +234,5 @@ uint32_t tool_labels(const struct tool *tool); /* 0 for NULL */
 
 /* Puts a message whose strings are kept on the history; false for NULL. */
 bool turn_history_add(struct turn *t, struct msg *m);
-void turn_join_pending(struct turn *t, const struct keep *k);
-/* The results of the calls of this turn, also of those without one. */
-void turn_add_results(struct turn *t, const struct keep *k);
 
 #endif

@@ -167,8 +167,6 @@ static wend_status add(struct candidates *c, const wend_agent_options *o,
 static void put_facts(struct buf *b, const struct model *facts,
                       const struct driver *d)
 {
-    /* A budget reserves what a request allows. The maximum of a model is no
-     * such limit: few budgets would have room for one answer. */
     int64_t output =
         facts->output && !facts->source ? facts->output : d->output_tokens;
 
@@ -176,8 +174,10 @@ static void put_facts(struct buf *b, const struct model *facts,
         json_add_i64(b, "context_tokens", facts->window);
     if (facts->no_tools)
         json_add_bool(b, "no_tool_calls", true);
-    if (output) /* what a budget reserves */
+    if (output) /* that a request allows; a budget may leave less */
         json_add_i64(b, "output_tokens", output);
+    if (facts->output && facts->source)
+        json_add_i64(b, "output_max", facts->output);
     if (!facts->price.known)
         return;
     json_open(b, "price", '{');

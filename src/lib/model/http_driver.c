@@ -496,7 +496,7 @@ static wend_status begin(struct http_session *s, const struct turn *t,
     struct http_driver *d = s->driver;
     struct wire_ask q = {.turn = t,
                          .model = d->model,
-                         .max_tokens = d->output_tokens,
+                         .max_tokens = turn_answer_tokens(t, d->output_tokens),
                          .schema = t->config->schema_text};
     struct fetch_request request = {
         .headers = d->headers,

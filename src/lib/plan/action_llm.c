@@ -165,6 +165,7 @@ static bool fill_turn(struct action_ask *a, const struct effect *fx)
     a->turn.counter = 0;
     a->turn.ask = a->ask;
     a->turn.attempt = a->attempt;
+    a->turn.allowed = plan_action_state(&r->turn.plan, fx->action)->allowed;
     a->turn.model_at = model_of(r, action_of(r, fx));
     a->turn.model = a->turn.model_at == r->turn.model_at
                         ? r->turn.model

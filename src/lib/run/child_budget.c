@@ -62,13 +62,34 @@ static void add_lost(const struct wend_run *r, struct budget *sum)
             add_stored(r, plan_action_state(&t->plan, i)->child, sum);
 }
 
-/* ---- What is left -------------------------------------------------------- */
-
 /* A child that is over stands in its parent's metrics already. */
 static bool counts(const struct child *c)
 {
     return c->run && !c->over;
 }
+
+/* ---- Who shares it --------------------------------------------------------
+ */
+
+/* Children of `r` but that one (NULL: all of them) that have no request open
+ * and may make one. The state knows them before they are started. */
+static int64_t others_of(const struct wend_run *r, const struct child *but)
+{
+    const struct turn *t = &r->turn;
+    uint32_t place = 0, i;
+    int64_t others = but ? -1 : 0;
+
+    for (const struct call *c = t->calls; c; c = c->prev)
+        others += turn_call_state(t, c->index)->child.ptr != NULL;
+    while (t->plan.started &&
+           (i = plan_marked(&t->plan, MARK_RUNS, &place)) != PLAN_NONE)
+        others += plan_action_state(&t->plan, i)->child.ptr != NULL;
+    for (const struct child *c = r->children; c; c = c->next)
+        others -= c != but && counts(c) && c->run->turn.phase == PH_MODEL;
+    return others > 0 ? others : 0;
+}
+
+/* ---- What is left -------------------------------------------------------- */
 
 /* Depth is bounded by CHILD_DEPTH_MAX. `but`: its open requests do not count.
  */
@@ -101,17 +122,25 @@ static bool has_limit(const struct wend_run *r)
 
 const struct budget *child_budget(struct wend_run *r, const struct input *in)
 {
+    const struct child *below = NULL;
+    int64_t others = 0;
+
     if (!r->child && !r->children && !(r->resumed && has_limit(r)))
         return NULL;
-    r->budget = (struct budget){INT64_MAX, INT64_MAX};
+    r->budget = (struct budget){INT64_MAX, INT64_MAX, 0};
     for (const struct wend_run *a = r; a;
          a = a->child ? a->child->parent : NULL) {
         const wend_ev_limits *l = &a->turn.limits;
         struct budget used = {0};
         int64_t tokens, cost;
 
+        others += others_of(a, below);
+        if (a == r && others && in->done.child) /* it asks no more */
+            others--;
+        below = a->child;
         if (!has_limit(a))
             continue;
+        r->budget.others = others;
         add_all(a, r, &used);
         if (in->done.child) /* what it brings is in no metrics yet */
             add_metrics(&in->done.child->metrics, &used);

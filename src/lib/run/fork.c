@@ -150,11 +150,16 @@ static bool is_taken(uint32_t take, wend_str member)
         uint32_t bit;
         const char *name;
     } rows[] = {
-        {WEND_FORK_MODEL, "model"},          {WEND_FORK_MODEL, "base_url"},
-        {WEND_FORK_MODEL, "context_tokens"}, {WEND_FORK_MODEL, "output_tokens"},
-        {WEND_FORK_MODEL, "price"},          {WEND_FORK_MODEL, "fallback"},
-        {WEND_FORK_TOOLS, "tools"},          {WEND_FORK_TOOLS, "mcp"},
-        {WEND_FORK_POLICY, "policy"},        {TAKE_HOOKS, "hooks"},
+        {WEND_FORK_MODEL, "model"},
+        {WEND_FORK_MODEL, "base_url"},
+        {WEND_FORK_MODEL, "context_tokens"},
+        {WEND_FORK_MODEL, "output_tokens"},
+        {WEND_FORK_MODEL, "output_max"},
+        {WEND_FORK_MODEL, "price"},
+        {WEND_FORK_MODEL, "fallback"},
+        {WEND_FORK_TOOLS, "tools"},
+        {WEND_FORK_TOOLS, "mcp"},
+        {WEND_FORK_POLICY, "policy"},
     };
 
     if (take & WEND_FORK_CONFIG)

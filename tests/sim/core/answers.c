@@ -5,6 +5,7 @@
  */
 #include "answers.h"
 #include "plan_book.h"
+#include "world.h"
 
 enum { HUGE_BYTES = (256 << 10) + 77 }; /* over what stands in an event */
 
@@ -138,7 +139,7 @@ void answer_hook(struct sim *s, const struct out *o, struct input *in)
 /* ---- Actions ------------------------------------------------------------- */
 
 /* What a model that an action asked has written. */
-const struct reply *spoken(struct sim *s)
+const struct reply *spoken(struct sim *s, uint32_t action)
 {
     struct reply *r = &s->spoken.reply;
 
@@ -152,6 +153,7 @@ const struct reply *spoken(struct sim *s)
     reply_text(r, STR("an answer"), s->now_us);
     r->usage.input = chance_below(&s->chance, 100);
     r->usage.output = chance_below(&s->chance, 50);
+    keep_action_to(s, action, &r->usage);
     return r;
 }
 
@@ -179,7 +181,7 @@ void answer_action(struct sim *s, const struct out *o, struct input *in)
         in->done.outcome = chance_of(&s->chance, 700) ? WEND_OUTCOME_FAILED
                                                       : WEND_OUTCOME_TIMEOUT;
     if (m->type == ACTION_LLM && chance_of(&s->chance, 800))
-        in->reply = spoken(s);
+        in->reply = spoken(s, o->action);
     if (o->child)
         answer_child(s, in);
     else if (is_child_type(m))

@@ -14,7 +14,7 @@ wend_str numbered(struct sim *s, const char *what, unsigned n);
 wend_str some_arguments(struct sim *s, uint32_t among);
 void answer_call(struct sim *s, const struct out *o, struct input *in);
 void answer_hook(struct sim *s, const struct out *o, struct input *in);
-const struct reply *spoken(struct sim *s);
+const struct reply *spoken(struct sim *s, uint32_t action);
 void answer_action(struct sim *s, const struct out *o, struct input *in);
 bool approve_action(struct sim *s, struct input *in);
 

@@ -292,6 +292,7 @@ static void book_model_retry(struct book *b, const wend_ev_model_retry *e)
         b->tries = 0;
     }
     b->tries++;
+    b->allowed = e->output_tokens;
     book_model_ask(b, b->attempt + 1);
 }
 
@@ -334,6 +335,7 @@ static void book_child(struct book *b, const wend_event *ev)
         book_id(c->child_id, ev->u.child_start.run);
     if (starts || (!c && !act_parent(&b->plan, ev->u.child_end.run)))
         return;
+    b->shared = true;
     b->sum.tokens_in += m->tokens_in;
     b->sum.tokens_out += m->tokens_out;
     b->sum.model_calls += m->model_calls;
@@ -381,6 +383,7 @@ static void book_model_start(struct book *b, const wend_ev_model_start *e)
     b->purpose = e->purpose;
     b->repaired += b->purpose == WEND_PURPOSE_REPAIR;
     b->tries = 1;
+    b->allowed = e->output_tokens;
     book_model_ask(b, e->attempt);
 }
 

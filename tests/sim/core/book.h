@@ -57,6 +57,8 @@ struct book {
     int64_t turn, asks, attempt;
     int64_t tries;     /* attempts with this model */
     uint32_t model_at; /* which of the config's models */
+    int64_t allowed;   /* tokens that the log reserves for its answer */
+    bool shared;       /* children have spent some of the budgets */
     char turn_id[BOOK_ID], last_turn_id[BOOK_ID];
     int64_t context_tokens; /* that the newest context is estimated at */
     bool asked_model;       /* FX_ASK_MODEL was seen for `asks` */

@@ -6,6 +6,7 @@
  */
 #include "base/id.h"
 #include "book.h"
+#include "laws_budget.h"
 #include "laws_event.h"
 #include "plan_book.h"
 
@@ -471,33 +472,6 @@ static void law_superseded(struct sim *s, const wend_event *ev,
         broken(s, name, "attempt %lld", (long long)ev->u.model_start.attempt);
 }
 
-/* A provider may have answered all of a question that a crash cut off: it
- * counts with all that was reserved. What is open where a fork begins is its
- * parent's. */
-static void law_charged(struct sim *s, const wend_event *ev, const char *name)
-{
-    const wend_ev_usage *u = &ev->u.model_end.usage;
-    const struct book *b = &s->book;
-    const struct book_action *a;
-    int64_t input, output;
-    bool cut;
-
-    if (ev->type != WEND_MODEL_END)
-        return;
-    a = act_find(&s->book.plan, ev->u.model_end.action);
-    cut = a ? a->lost && b->lives > 1 : b->model_cut;
-    if (u->estimated != cut)
-        broken(s, name, "usage is %s", cut ? "reported" : "estimated");
-    if (!cut)
-        return;
-    output = b->config->models[a ? 0 : b->model_at].output_tokens;
-    input = a ? 1 : b->context_tokens;
-    if (u->output != output || u->input < input)
-        broken(s, name, "%lld + %lld tokens, of %lld + %lld reserved",
-               (long long)u->input, (long long)u->output, (long long)input,
-               (long long)output);
-}
-
 /* By hand, without core/answer: white space and one fence do not count. */
 static bool fits(struct sim *s, wend_str text)
 {
@@ -583,5 +557,6 @@ const struct event_law event_laws[] = {
     {"what was cut off is settled by its class", law_lost},
     {"only an interruption supersedes", law_superseded},
     {"what a crash cut off is charged", law_charged},
+    {"a provider that keeps to the maximum keeps the budget", law_kept},
     {NULL, NULL},
 };

@@ -310,6 +310,18 @@ static void law_act_retry(struct sim *s, const struct view *v, const char *name)
     }
 }
 
+/* A question may have to wait until it is known what the open ones used. */
+static bool waits_for_budget(const struct sim *s, uint32_t action)
+{
+    const struct book *b = &s->book;
+    bool asking = false;
+
+    for (uint32_t i = 0; i < s->made.count; i++)
+        asking |= b->plan.a[i].asking;
+    return asking && s->made.a[action].type == ACTION_LLM &&
+           (b->limits.tokens || b->limits.cost_nano);
+}
+
 /* There are no barriers: a free slot is for any action that is ready. */
 static void law_ready(struct sim *s, const struct view *v, const char *name)
 {
@@ -327,7 +339,7 @@ static void law_ready(struct sim *s, const struct view *v, const char *name)
 
         if (a->started || a->ended || act_waits(a) || act_waits_for(b, (int)i))
             continue;
-        if (!full || b->made->a[i].never)
+        if ((!full && !waits_for_budget(s, i)) || b->made->a[i].never)
             broken(s, name, "a%u waits for nothing", i);
     }
 }

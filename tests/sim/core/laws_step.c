@@ -5,6 +5,7 @@
  * before its effects are performed; `before` is the book as it was.
  */
 #include "core/turn/verdict.h"
+#include "laws_budget.h"
 #include "laws_step.h"
 #include "plan_book.h"
 
@@ -374,54 +375,6 @@ static void law_effects(struct sim *s, const struct view *v, const char *name)
         if (book_runs(c) && b->stopping && !c->told)
             broken(s, name, "stopping, but '%s' is not told", c->id);
     }
-}
-
-/* What a question may cost is reserved, so that only the excess of one over
- * its own estimate can go beyond the limit. */
-static void check_budget(struct sim *s, const struct turn *t, const char *name)
-{
-    const struct book *b = &s->book;
-    const struct model_use *model = &b->config->models[b->model_at];
-    int64_t input = turn_tokens(t), output = model->output_tokens;
-    int64_t tokens = b->sum.tokens_in + b->sum.tokens_out;
-    int64_t cost = price_most(&model->price, input, output);
-
-    if (b->limits.tokens && tokens + input + output > b->limits.tokens)
-        broken(s, name, "%lld tokens spent, %lld may", (long long)tokens,
-               (long long)b->limits.tokens);
-    if (b->limits.cost_nano && cost >= 0 &&
-        b->sum.cost_nano + cost > b->limits.cost_nano)
-        broken(s, name, "cost: %lld spent, %lld reserved, %lld may",
-               (long long)b->sum.cost_nano, (long long)cost,
-               (long long)b->limits.cost_nano);
-}
-
-/* The same for the question of an action, beside those that are open. */
-static void check_act_budget(struct sim *s, const struct effect *fx,
-                             const char *name)
-{
-    const struct book *b = &s->book;
-    const struct model_use *model = &b->config->models[0];
-    int64_t tokens = b->sum.tokens_in + b->sum.tokens_out, asking = 0;
-
-    for (uint32_t i = 0; i < s->made.count; i++)
-        asking += b->plan.a[i].asking;
-    if (b->limits.tokens &&
-        tokens + tokens_estimate(fx->args.len) + asking * model->output_tokens >
-            b->limits.tokens)
-        broken(s, name, "a%u: %lld tokens spent, %lld ask, %lld may",
-               fx->action, (long long)tokens, (long long)asking,
-               (long long)b->limits.tokens);
-}
-
-static void law_budget(struct sim *s, const struct view *v, const char *name)
-{
-    for (const struct effect *fx = v->step->effects; fx; fx = fx->next)
-        if (fx->kind == FX_ASK_MODEL)
-            check_budget(s, &v->step->turn, name);
-        else if (fx->kind == FX_RUN_ACTION &&
-                 s->made.a[fx->action].type == ACTION_LLM)
-            check_act_budget(s, fx, name);
 }
 
 /* A step may meet a limit behind what it has started: the log says so in that

@@ -235,6 +235,8 @@ static void act_model(struct plan_book *b, const wend_event *ev)
 
     if (a)
         a->asking = starts;
+    if (a && starts)
+        a->allowed = ev->u.model_start.output_tokens;
 }
 
 /* Those of turns are not looked at. */

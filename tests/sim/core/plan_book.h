@@ -52,6 +52,7 @@ struct book_action {
     bool ready;      /* it may start, whatever is decided then */
     char child_id[CHILD_ID];
     int64_t attempt;
+    int64_t allowed; /* tokens that the log reserves for its answer */
     wend_outcome outcome;
 };
 

@@ -249,6 +249,17 @@ static void make_up(struct sim *s, struct step *step)
     recount(s, step);
 }
 
+/* The answer is longer than the request allowed. */
+static void overspend(struct sim *s, struct step *step)
+{
+    struct step_event *e = *find_event(step, WEND_MODEL_END);
+
+    if (!e || e->ev.u.model_end.usage.estimated)
+        return;
+    e->ev.u.model_end.usage.output += 5000;
+    recount(s, step);
+}
+
 /* What a crash cut off is not charged. */
 static void forget_charge(struct sim *s, struct step *step)
 {
@@ -441,6 +452,8 @@ const struct bug bugs[] = {
     {"forget-question", "a run waits for something", .spoil = forget_question},
     {"forget-resume", "what counts is heard", .spoil = forget_resume},
     {"supersede", "only an interruption supersedes", .spoil = supersede},
+    {"overspend", "a provider that keeps to the maximum keeps the budget",
+     .spoil = overspend},
     {"forget-charge", "what a crash cut off is charged",
      .spoil = forget_charge},
     {"forget-action-charge", "what a crash cut off is charged", .planned = true,

@@ -80,6 +80,35 @@ static bool seal_one(struct sim *s)
     return false;
 }
 
+bool is_honest(const struct sim *s)
+{
+    return s->start.limits.turns % 2;
+}
+
+/* Not by chance, so that the histories of old seeds stay what they were. */
+static void keep_to(struct sim *s, wend_ev_usage *u, int64_t input,
+                    const struct allowance *a)
+{
+    if (!is_honest(s))
+        return;
+    u->cost_nano = -1;
+    if (u->input > input)
+        u->input = input;
+    if (a->tokens && u->output > a->tokens)
+        u->output = a->tokens;
+}
+
+void keep_action_to(struct sim *s, uint32_t action, wend_ev_usage *u)
+{
+    const struct plan_state *p = &s->turn.plan;
+    const struct action_state *a;
+
+    if (!p->started || action >= p->plan->count)
+        return;
+    a = plan_action_state(p, action);
+    keep_to(s, u, tokens_estimate(a->params.len), &a->allowed);
+}
+
 void model_done(struct sim *s, struct input *in)
 {
     static const char *const finishes[] = {
@@ -94,6 +123,7 @@ void model_done(struct sim *s, struct input *in)
     r->usage.cached = chance_below(&s->chance, 50);
     if (chance_of(&s->chance, 500))
         r->usage.cost_nano = chance_below(&s->chance, 2000000);
+    keep_to(s, &r->usage, turn_tokens(&s->turn), &s->turn.allowed);
     r->finish = arena_str(&r->arena, str_of(chance_pick(&s->chance, finishes)));
     in->kind = IN_MODEL_DONE;
     in->ask = s->stream.ask;
@@ -118,6 +148,7 @@ void model_fail(struct sim *s, struct input *in)
     if (s->now_us / 1000 % 3 == 0 && !s->probe)
         s->stream.reply.usage = (wend_ev_usage){
             .input = 7, .output = 3, .cached = 2, .cost_nano = -1};
+    keep_to(s, &s->stream.reply.usage, turn_tokens(&s->turn), &s->turn.allowed);
 }
 
 /* In an outage mostly before the first piece, so that it is tried again. */

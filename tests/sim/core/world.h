@@ -7,6 +7,10 @@
 
 #include "sim.h"
 
+/* This run's providers keep to the maximum that a request has for its answer,
+ * and count the input as it was estimated. */
+bool is_honest(const struct sim *s);
+void keep_action_to(struct sim *s, uint32_t action, wend_ev_usage *u);
 void model_done(struct sim *s, struct input *in);
 void model_fail(struct sim *s, struct input *in);
 void answer_out(struct sim *s, struct out *o, struct input *in);

@@ -56,6 +56,25 @@ static bool open_rig(struct rig *r, const char *url, const char *script)
     return rig_open(r, url, script);
 }
 
+static char child_id[40];
+
+/* What the newest question of that run may have as its answer. */
+static int64_t allowed_in(struct rig *r, const char *id)
+{
+    const wend_replay_options o = {.size = sizeof o, .speed = 0};
+    const wend_event *ev;
+    wend_run *log = NULL;
+    int64_t tokens = -1;
+
+    if (wend_store_replay(r->rt, id, &o, &log, &r->err) != WEND_OK)
+        return -1;
+    while (wend_run_next(log, &ev) == WEND_OK)
+        if (ev->type == WEND_MODEL_START)
+            tokens = ev->u.model_start.output_tokens;
+    wend_run_free(log);
+    return tokens;
+}
+
 /* Reads the run to its end: no more than `most` tokens were used. */
 static void check_limit(wend_run *run, const char *wanted, int64_t most,
                         const char *why)
@@ -67,6 +86,9 @@ static void check_limit(wend_run *run, const char *wanted, int64_t most,
     while (run && wend_run_next(run, &ev) == WEND_OK) {
         if (ev->type == WEND_ACTION_END)
             answer_all();
+        if (ev->type == WEND_CHILD_START)
+            snprintf(child_id, sizeof child_id, "%.*s",
+                     (int)ev->u.child_start.run.len, ev->u.child_start.run.ptr);
         if (ev->type == WEND_RUN_END) {
             outcome = ev->u.run_end.outcome;
             used = ev->u.run_end.metrics.tokens_in +
@@ -86,19 +108,24 @@ static void test_same_step(void)
     struct rig r;
     wend_agent *middle, *last;
     wend_run *run;
+    int64_t allowed;
 
     if (!open_rig(&r, NULL, SCRIPT(TASK("middle") ",{\"text\":\"end\"}")))
         return;
     middle = add_agent(&r, r.agent, "middle",
                        SCRIPT(TASK("last") ",{\"text\":\"x\",\"usage\":{"
-                                           "\"output\":9000}}"),
+                                           "\"output\":4000}}"),
                        10000);
     last =
         add_agent(&r, middle, "last", SCRIPT("{\"text\":\"x\"," USED "}"), 100);
     wend_agent_add_builtin(middle, "task", NULL);
     wend_agent_add_builtin(r.agent, "task", NULL);
     run = rig_start(&r, NULL);
-    check_limit(run, "ok", LIMIT, "a grandchild has used it up");
+    check_limit(run, "ok", LIMIT, "a grandchild has used most of it");
+    allowed = allowed_in(&r, child_id);
+    tap_ok(allowed > 4000 && allowed < LIMIT - 95000,
+           "a grandchild has used most of it: %lld tokens for an answer",
+           (long long)allowed);
     wend_run_free(run);
     wend_agent_free(last);
     wend_agent_free(middle);
