@@ -351,11 +351,23 @@ typedef struct wend_run_options {
     wend_hook_fn hook;
     void *hook_ctx;
     bool plan; /* the model writes plans for the prompt: see wend_plan.h */
-    /* Resume only: */
+    /* Resume and follow only: */
     uint32_t take;  /* WEND_FORK_ bits: the agent's, in place of the log's */
     bool trust_log; /* the host vouches for the config of an imported log */
-    wend_limits limits; /* new limits where not 0; logged as a control event */
+    wend_limits limits; /* resume only: new ones where not 0; logged as a
+                           control event */
     wend_release_fn hook_release; /* for hook_ctx, also without resume */
+    /* Start only: the past of the conversation, a JSON list, oldest first:
+     *     {"role":"user","text":..}
+     *     {"role":"assistant","text":..,"thinking":..,"opaque":[..],
+     *      "model":..,"calls":[{"id":..,"name":..,"args":{..}}]}
+     *     {"role":"tool","call":ID,"text":..,"failed":true}
+     *     {"role":"system","text":..}
+     * Only role is always needed; the first message is a user's, and each call
+     * has its result before the next message. Results count as what the tools
+     * of their names bring; one of a tool that the agent lacks is labeled
+     * WEND_LABEL_UNTRUSTED_SOURCE. The list is recorded in run_start. */
+    const char *messages;
 } wend_run_options;
 
 /* Starts a run. options may be NULL. It decides the first events and hands them
@@ -367,6 +379,23 @@ typedef struct wend_run_options {
 WEND_API wend_status wend_run_start(wend_agent *agent, wend_str prompt,
                                     const wend_run_options *options,
                                     wend_run **out, wend_error *err);
+
+/* Starts the next run of a conversation: like wend_run_start, with the messages
+ * of run `id` as its past. `id` is a full run id of a run that is over. An
+ * answer that failed is left out, one that was canceled stays as far as it
+ * came, and a call without a result gets one that says so. Config and limits
+ * are those of that run, as for wend_run_resume; `take` says what is the
+ * agent's instead. Turns, time and budgets count anew. User and session are
+ * that run's unless the options name others. The labels of that run hold in
+ * this one. WEND_E_NOTFOUND: no such run. WEND_E_BUSY: it is not over.
+ * WEND_E_INVAL: it is a child, a plan, or one whose model writes plans.
+ *
+ * An imported run contributes its messages and nothing else, see
+ * wend_run_resume. */
+WEND_API wend_status wend_run_follow(wend_agent *agent, const char *id,
+                                     wend_str prompt,
+                                     const wend_run_options *options,
+                                     wend_run **out, wend_error *err);
 
 /* Resumes an unfinished run that no process owns, after its last kept event:
  * its process died or freed it. `id` is a full run id. Config, limits and

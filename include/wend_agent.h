@@ -126,6 +126,9 @@ typedef struct wend_agent_options {
      * plain http to other machines. Without it the request fails
      * (insecure_http) before it is sent. */
     bool insecure_http;
+    /* Messages of a conversation's past that a run takes over, the newest ones;
+     * 0: all. See messages of wend_run_options and wend_run_follow. */
+    uint32_t max_history;
 } wend_agent_options;
 
 /* Makes an agent that belongs to the runtime and its thread. All options are

@@ -166,6 +166,8 @@ typedef struct wend_ev_run_start {
     wend_str plan_json;
     wend_ev_limits limits;
     wend_str labels_json, config_json;
+    wend_str follows;          /* the run whose past `messages` is */
+    wend_str past_labels_json; /* what that past brings: a list of labels */
 } wend_ev_run_start;
 
 typedef struct wend_ev_run_fork {

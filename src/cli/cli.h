@@ -51,6 +51,7 @@ struct settings {
     int64_t on_unknown; /* wend_unknown */
     const char *since, *until, *after, *grep;
     bool tree;
+    bool goes_on; /* -c: with the last conversation */
     int64_t older_ms, limit, seq_from, seq_to, seq_at, jobs;
     bool force, yes, with_forks, stream;
     double speed;

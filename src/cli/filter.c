@@ -122,6 +122,7 @@ int names_read(struct cli *cli, const wend_run_info *info, struct arena *a,
     *out = (struct run_names){0};
     if (ev) {
         out->correlation_id = arena_str(a, ev->u.run_start.correlation_id);
+        out->follows = arena_str(a, ev->u.run_start.follows);
         out->labels =
             json_parse(arena_str(a, ev->u.run_start.labels_json), a, NULL);
     }

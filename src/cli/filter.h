@@ -24,6 +24,7 @@ int each_filtered(struct cli *cli, const struct filter *f, int64_t left,
  * damaged. */
 struct run_names {
     wend_str correlation_id;
+    wend_str follows;          /* the run before it in its conversation */
     const struct json *labels; /* an object, or NULL */
 };
 /* Returns 0, or the exit code of an error, which has been reported. */

@@ -130,7 +130,8 @@ static int settle(struct cli *cli, int count, char **args)
         code = read_config(cli);
         config_environment(&cli->set);
         if (!code && cli->command->takes_agent &&
-            (cli->given.agent || !cli->command->agent_named))
+            (cli->given.agent ||
+             (!cli->command->agent_named && !cli->given.goes_on)))
             code = agent_use(cli, &cli->given);
         cli->args_count = count;
         cli->args = args;

@@ -272,6 +272,10 @@ static wend_run_options some_options(struct worker *w)
         o.labels = chance_of(&w->chance, 500) ? "{\"a\":\"b\"}" : "[";
     if (chance_of(&w->chance, 100))
         o.filter.merge_count = 8;
+    if (chance_of(&w->chance, 50))
+        o.messages = chance_of(&w->chance, 500)
+                         ? "[{\"role\":\"user\",\"text\":\"before\"}]"
+                         : "[{\"role\":\"tool\"}]";
     return o;
 }
 
@@ -342,6 +346,20 @@ static void op_resume(struct worker *w)
 
     started(w, "run_resume",
             wend_run_resume(some_agent(w), some_id(w, id), &o, slot, &err),
+            &err, slot);
+}
+
+static void op_follow(struct worker *w)
+{
+    wend_run **slot = free_slot(w);
+    wend_run_options o = some_options(w);
+    wend_error err = junk;
+    char id[40];
+
+    o.take = chance_of(&w->chance, 200) ? WEND_FORK_CONFIG : 0;
+    started(w, "run_follow",
+            wend_run_follow(some_agent(w), some_id(w, id), STR("more"), &o,
+                            slot, &err),
             &err, slot);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/limits.h"
 #include "cli/agent/agent.h"
+#include "cli/chat/chat.h"
 #include "cli/cmd/cmd.h"
 #include "cli/filter.h"
 #include "cli/rows.h"
@@ -49,6 +50,8 @@ static const struct opt opts[] = {
     ROW_MCP("MCP server NAME=COMMAND or NAME=URL; may be repeated"),
     ROW_TEXT(plan, "plan", "GOAL",
              "let the model write a plan for GOAL, and run it"),
+    ROW_FLAG(goes_on, "continue",
+             "continue the last conversation of this directory", .letter = 'c'),
     ROW_TEXT(instructions, "instructions", "TEXT",
              "system instructions for the model"),
     ROW_STORE_ANY,
@@ -187,6 +190,31 @@ static int first_run(void)
 
 /* ---- The run ------------------------------------------------------------- */
 
+static int go_on(struct cli *cli, wend_str prompt, wend_run_options *o)
+{
+    struct stream st = {.cli = cli, .live = true, .asks = true};
+    struct found last;
+    int code = conversation_check(cli);
+
+    if (!code)
+        code = open_runtime(cli);
+    if (!code)
+        code = authority_store(cli);
+    if (!code)
+        code = conversation_find(cli, &last);
+    if (!code)
+        code = stream_open(&st);
+    if (code)
+        return code;
+    code = conversation_agent(cli, &last, o);
+    if (code) {
+        stream_close(&st);
+        return code;
+    }
+    return stream_run(&st, wend_run_follow(cli->made, last.id, prompt, o,
+                                           &st.run, &cli->err));
+}
+
 static int run(struct cli *cli)
 {
     wend_run_options o = {.size = sizeof o, .plan = cli->set.plan != NULL};
@@ -194,13 +222,15 @@ static int run(struct cli *cli)
     struct stream st = {.cli = cli};
     int code;
 
-    if (!cli->set.model || !*cli->set.model)
+    if (!cli->set.goes_on && (!cli->set.model || !*cli->set.model))
         return first_run();
     code = names_fill(cli, &o);
     if (!code)
         code = read_prompt(cli, &prompt);
     if (!code && !prompt.len)
         code = usage_error(cli, "the prompt is empty");
+    if (!code && cli->set.goes_on)
+        return go_on(cli, buf_view(&prompt), &o);
     if (!code)
         code = stream_new(&st);
     return code ? code

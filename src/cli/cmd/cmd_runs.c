@@ -25,7 +25,7 @@ enum {
 
 static const struct opt opts[] = {
     ROW_JSON("print one JSON object per run"),
-    ROW_FLAG(tree, "tree", "show children and forks below their parents"),
+    ROW_FLAG(tree, "tree", "show children, forks and conversations as trees"),
     ROWS_FILTER,
     ROW_LIMIT("maximum number of runs (default 20, 0 for all)"),
     ROW_TEXT(after, "after", "RUN", "continue the list after this run"),
@@ -68,6 +68,7 @@ static int add_names(struct buf *b, struct cli *cli, const wend_run_info *r)
     struct run_names names;
     int code = names_read(cli, r, &a, &names);
 
+    json_add_str(b, "follows", names.follows);
     json_add_str(b, "user", r->user);
     json_add_str(b, "session", r->session);
     if (!str_eq(names.correlation_id, r->run))
@@ -140,7 +141,7 @@ static const struct grid_column columns[COLUMNS] = {
     [COLUMN_TOKENS] = {"TOKENS", 12, 5, true},
     [COLUMN_COST] = {"COST", 10, 3, true},
     [COLUMN_MODEL] = {"MODEL", 16, 7, false},
-    [COLUMN_PARENT] = {"PARENT", RUN_ID_LEN + 6, 4, false},
+    [COLUMN_PARENT] = {"PARENT", RUN_ID_LEN + 8, 4, false},
     [COLUMN_SESSION] = {"SESSION", 16, 8, false},
     [COLUMN_USER] = {"USER", 16, 10, false},
     [COLUMN_LABELS] = {"LABELS", 32, 9, false},
@@ -164,26 +165,28 @@ static void age_cell(struct grid *t, int64_t us)
     grid_cell(t, str_of(text));
 }
 
-/* `below`: the parent is the row above. */
-static void parent_cell(struct lister *l, const wend_run_info *r, bool below)
+/* `below`: the parent is the row above. Without a parent, the run before it in
+ * its conversation. */
+static void parent_cell(struct lister *l, const wend_run_info *r,
+                        wend_str follows, bool below)
 {
-    char text[RUN_ID_LEN + 8];
+    wend_str other = r->parent.ptr ? r->parent : follows;
+    char text[RUN_ID_LEN + 12];
 
-    snprintf(text, sizeof text, "%s%s%.*s", r->child ? "child" : "fork",
+    snprintf(text, sizeof text, "%s%s%.*s",
+             !r->parent.ptr ? "follows"
+             : r->child     ? "child"
+                            : "fork",
              below ? "" : " ", below ? 0 : l->id_len,
-             r->parent.ptr ? r->parent.ptr : "");
-    grid_cell(&l->grid, r->parent.ptr ? str_of(text) : STR(""));
+             other.ptr ? other.ptr : "");
+    grid_cell(&l->grid, other.ptr ? str_of(text) : STR(""));
 }
 
-static int labels_cell(struct lister *l, const wend_run_info *r)
+static void labels_cell(struct lister *l, const struct json *labels)
 {
-    struct arena a = {.mem = &cli_mem};
     struct buf b = {.mem = &cli_mem};
-    struct run_names names = {0};
-    int code = l->has_labels ? names_read(l->cli, r, &a, &names) : EXIT_DONE;
 
-    for (const struct json *j = names.labels ? names.labels->first : NULL; j;
-         j = j->next) {
+    for (const struct json *j = labels ? labels->first : NULL; j; j = j->next) {
         buf_cstr(&b, b.len ? " " : "");
         buf_str(&b, j->key);
         buf_char(&b, '=');
@@ -191,8 +194,6 @@ static int labels_cell(struct lister *l, const wend_run_info *r)
     }
     grid_cell(&l->grid, buf_view(&b));
     buf_free(&b);
-    arena_free(&a);
-    return code;
 }
 
 /* `lines`: of a tree. */
@@ -211,8 +212,10 @@ static void prompt_cell(struct lister *l, const wend_run_info *r,
 
 static int put_row(struct lister *l, const wend_run_info *r, wend_str lines)
 {
+    struct arena a = {.mem = &cli_mem};
+    struct run_names names = {0};
     struct grid *t = &l->grid;
-    int code;
+    int code = l->has_labels ? names_read(l->cli, r, &a, &names) : EXIT_DONE;
 
     grid_cell(t, (wend_str){r->run.ptr, (size_t)l->id_len});
     grid_cell(t, r->status);
@@ -221,11 +224,12 @@ static int put_row(struct lister *l, const wend_run_info *r, wend_str lines)
     grid_number(t, r->tokens_in + r->tokens_out);
     grid_usd(t, r->cost_nano);
     grid_cell(t, r->model);
-    parent_cell(l, r, lines.len > 0);
+    parent_cell(l, r, names.follows, lines.len > 0);
     grid_cell(t, r->session);
     grid_cell(t, r->user);
-    code = labels_cell(l, r);
+    labels_cell(l, names.labels);
     prompt_cell(l, r, lines);
+    arena_free(&a);
     return code ? code : flush(l, FLUSH_BYTES);
 }
 
@@ -284,7 +288,7 @@ static int on_run(void *ctx, const wend_run_info *r)
     str_copy(l->last, sizeof l->last, r->run);
     if (++l->rows > SHORT_ROWS_MAX + 1)
         return put_row(l, r, STR_NONE);
-    tree_add(&l->tree, r);
+    tree_add(&l->tree, r, STR_NONE);
     return l->rows > SHORT_ROWS_MAX ? put_waiting(l) : EXIT_DONE;
 }
 
@@ -298,12 +302,17 @@ static int print_list(struct lister *l, const struct filter *f)
 
 /* ---- A tree -------------------------------------------------------------- */
 
+/* A run of a conversation stands below the run before it. */
 static int note_run(void *ctx, const wend_run_info *r)
 {
+    struct arena a = {.mem = &cli_mem};
+    struct run_names names = {0};
     struct lister *l = ctx;
+    int code = r->parent.ptr ? EXIT_DONE : names_read(l->cli, r, &a, &names);
 
-    tree_add(&l->tree, r);
-    return EXIT_DONE;
+    tree_add(&l->tree, r, names.follows);
+    arena_free(&a);
+    return code;
 }
 
 /* --limit counts trees. */

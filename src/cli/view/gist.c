@@ -88,7 +88,7 @@ static void put_name(struct buf *b, const char **comma, const char *what,
     *comma = ", ";
 }
 
-/* "model (user ann, session s, team=search): prompt" */
+/* "model (follows RUN, user ann, session s, team=search): prompt" */
 static void more_run_start(struct buf *b, const wend_event *ev)
 {
     const wend_ev_run_start *e = &ev->u.run_start;
@@ -98,6 +98,7 @@ static void more_run_start(struct buf *b, const wend_event *ev)
     const char *comma = " (";
 
     text(b, e->model);
+    put_name(b, &comma, "follows", e->follows);
     put_name(b, &comma, "user", e->user);
     put_name(b, &comma, "session", e->session);
     put_name(b, &comma, "correlation", own ? e->correlation_id : STR_NONE);

@@ -261,6 +261,10 @@ void page_put_facts(const struct page *p, const struct timeline *t)
         buf_cstr(b, " \u00b7 child of ");
         page_put_link(p, t->parent);
     }
+    if (t->follows.ptr) {
+        buf_cstr(b, " \u00b7 follows ");
+        page_put_link(p, t->follows);
+    }
     for (const struct forked *f = t->forked; f && left-- > 0; f = f->next) {
         buf_cstr(b, " \u00b7 forked as ");
         page_put_link(p, f->run);

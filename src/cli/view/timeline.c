@@ -71,6 +71,7 @@ static void run_start(struct timeline *t, const wend_event *ev)
     t->model = keep_name(t, e->model);
     t->prompt = keep_name(t, e->prompt);
     t->parent = keep_name(t, e->parent_run);
+    t->follows = keep_name(t, e->follows);
     t->started_us = ev->time_us;
     t->scale.began_us = timeline_when(t, ev);
     if (e->plan_json.len) {

@@ -119,6 +119,7 @@ struct timeline {
     struct thought *thoughts, **thoughts_last; /* oldest first */
     struct action_note *notes, **notes_last;   /* of its plan */
     wend_str parent;              /* run that started it, or absent */
+    wend_str follows;             /* run before it in its conversation, too */
     const struct ancestor *forks; /* newest first; NULL: not a fork */
     const struct forked *forked;  /* from it */
     int64_t started_us;           /* by the clock */

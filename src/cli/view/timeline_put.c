@@ -94,6 +94,11 @@ static void put_lineage(struct buf *b, const struct timeline *t)
         term_line(b, t->parent, NAME_COLUMNS * 2);
         buf_char(b, '\n');
     }
+    if (t->follows.ptr) {
+        buf_cstr(b, "follows ");
+        term_line(b, t->follows, NAME_COLUMNS * 2);
+        buf_char(b, '\n');
+    }
     for (const struct turn_line *line = t->turns; line; line = line->next)
         put_children(b, line);
     for (const struct gap *g = t->gaps; g; g = g->next) {
@@ -184,6 +189,7 @@ static void put_spans(struct buf *b, const struct timeline *t,
 static void put_lineage_json(struct buf *b, const struct timeline *t)
 {
     json_add_nullable(b, "parent", t->forks ? t->forks->run : t->parent);
+    json_add_str(b, "follows", t->follows);
     if (!t->forks)
         return;
     json_add_i64(b, "fork_at", t->forks->at);

@@ -144,6 +144,10 @@ static void put_lineage(struct buf *b, const struct timeline *t)
         buf_cstr(b, " \u00b7 child of ");
         xml_put_cut(b, t->parent, ID_CHARS);
     }
+    if (t->follows.ptr) {
+        buf_cstr(b, " \u00b7 follows ");
+        xml_put_cut(b, t->follows, ID_CHARS);
+    }
 }
 
 static const char style[] =

@@ -1,5 +1,6 @@
 /*
- * tree.c - runs under the runs that started them or that they are forks of.
+ * tree.c - runs under the runs that started them or that they are forks of, and
+ * the runs of a conversation under the first one of them.
  *
  * A parent is older than its child. A file that was imported may say otherwise:
  * then the child is a root, so that there is no circle.
@@ -16,7 +17,7 @@ enum {
     DEPTH_SHOWN = 6,   /* deeper runs are drawn at this depth */
 };
 
-void tree_add(struct tree *t, const wend_run_info *info)
+void tree_add(struct tree *t, const wend_run_info *info, wend_str follows)
 {
     struct tree_run **runs =
         mem_more(t->arena->mem, t->runs, t->count, &t->cap, sizeof *t->runs);
@@ -26,6 +27,7 @@ void tree_add(struct tree *t, const wend_run_info *info)
         &r->info.prompt, &r->info.user,   &r->info.session, &r->info.parent};
 
     r->info = *info;
+    r->follows = arena_str(t->arena, follows);
     if (r->info.prompt.len > PROMPT_KEPT)
         r->info.prompt.len = PROMPT_KEPT;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -52,7 +54,9 @@ static void find_parents(struct tree *t)
         struct tree_run *r = t->runs[i], wanted = {.info.run = r->info.parent};
         struct tree_run *const key = &wanted, **found = NULL;
 
-        if (r->info.parent.ptr)
+        if (!r->info.parent.ptr)
+            wanted.info.run = r->follows;
+        if (wanted.info.run.ptr)
             found = bsearch(&key, sorted, t->count, sizeof *sorted, by_id);
         r->parent = found ? *found : NULL;
     }
@@ -68,6 +72,11 @@ void tree_link(struct tree *t)
 
         if (r->parent && !r->parent->root)
             r->parent = NULL;
+        /* A conversation is a list: each of its runs is beside the one before
+         * it, unless that is the first. */
+        while (r->follows.ptr && r->parent && r->parent->follows.ptr &&
+               !r->parent->info.parent.ptr && r->parent->parent)
+            r->parent = r->parent->parent;
         r->root = r->parent ? r->parent->root : r;
     }
     for (size_t i = 0; i < t->count; i++) {

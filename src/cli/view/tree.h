@@ -10,6 +10,7 @@ struct tree_run {
     wend_run_info info;
     struct tree_run *parent, *first, *next; /* children: oldest first */
     struct tree_run *root;
+    wend_str follows;
     bool listed;
 };
 
@@ -20,8 +21,9 @@ struct tree {
     size_t at; /* the trees of all runs before it are listed */
 };
 
-/* Runs come newest first; the info is copied. */
-void tree_add(struct tree *t, const wend_run_info *info);
+/* Runs come newest first; the info is copied. `follows`: the run before it in
+ * its conversation, or absent. */
+void tree_add(struct tree *t, const wend_run_info *info, wend_str follows);
 /* Joins what was added. Returns the root whose tree has the newest run, then
  * with each call the next one; NULL at the end. */
 void tree_link(struct tree *t);

@@ -427,6 +427,7 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
     c->guarded = json_get(j, "guarded");
     c->secret_files = json_get(j, "secret_files");
     c->hooks = json_is_true(json_get(j, "hooks"));
+    c->max_history = i64_or(json_get(j, "max_history"), 0);
     c->no_tool_calls = json_is_true(json_get(j, "no_tool_calls"));
     c->on_unknown =
         word_of(json_get(j, "policy"), "on_unknown", unknown_names, UNKNOWNS);

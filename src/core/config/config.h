@@ -167,6 +167,7 @@ struct config {
     enum eager eager;
     enum effort effort;
     bool hooks;                     /* ask the shell before each turn */
+    int64_t max_history;            /* messages of the past; 0: all */
     bool no_tool_calls;             /* the model writes tags instead */
     const struct tool *plan_tool;   /* the model writes plans; NULL: not */
     wend_str schema_text;           /* of the answer; absent: free text */

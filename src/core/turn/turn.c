@@ -11,6 +11,12 @@
 
 #include "base/cost.h"
 #include "core/policy/policy.h"
+#include "core/turn/messages.h"
+
+/* Of a call in a run that was closed from outside. */
+#define NO_RESULT                                                           \
+    "[the outcome of this call is not known: its run was closed before it " \
+    "ended]"
 
 enum { MESSAGE_TOKENS = 4 }; /* what a provider adds around each message */
 
@@ -111,6 +117,7 @@ static void on_run_start(struct turn *t, const wend_event *ev,
     t->labels = t->config->within.labels | t->frame->labels;
     t->file_plan = plan ? plan->name : STR_NONE;
     t->phase = PH_BETWEEN;
+    turn_take_messages(t, e, k);
     say(t, k, ROLE_USER, e->prompt);
 }
 
@@ -132,12 +139,11 @@ static void on_turn_start(struct turn *t, const wend_ev_turn_start *e,
 }
 
 /* `pending` is newest first; it joins oldest first. */
-static void on_context_start(struct turn *t, const struct keep *k)
+void turn_join_pending(struct turn *t, const struct keep *k)
 {
     size_t count = 0, i;
     struct msg *joined;
 
-    t->context = true;
     for (const struct msg *m = t->pending; m; m = m->prev)
         count++;
     joined = count ? arena_alloc(k->arena, count * sizeof *joined) : NULL;
@@ -436,10 +442,8 @@ static wend_str result_text(const struct call_state *s, const struct keep *k)
 }
 
 /* Results join the conversation in call order, whatever order they came in. */
-static void on_turn_end(struct turn *t, const wend_ev_turn_end *e,
-                        const struct keep *k)
+void turn_add_results(struct turn *t, const struct keep *k)
 {
-    t->unanswered |= e->outcome != WEND_OUTCOME_OK && !t->calls_count;
     for (uint32_t i = 0; i < t->calls_count; i++) {
         const struct call *c = turn_call(t, i);
         const struct call_state *s = turn_call_state(t, i);
@@ -448,12 +452,20 @@ static void on_turn_end(struct turn *t, const wend_ev_turn_end *e,
         if (!m)
             return;
         m->role = ROLE_TOOL;
-        m->text = result_text(s, k);
+        m->text = t->flags[i] & CALL_ENDED ? result_text(s, k) : STR(NO_RESULT);
         m->call = c->id;
         m->name = c->name;
-        m->failed = (t->flags[i] & CALL_ENDED) && s->outcome != WEND_OUTCOME_OK;
+        m->failed =
+            !(t->flags[i] & CALL_ENDED) || s->outcome != WEND_OUTCOME_OK;
         turn_history_add(t, m);
     }
+}
+
+static void on_turn_end(struct turn *t, const wend_ev_turn_end *e,
+                        const struct keep *k)
+{
+    t->unanswered |= e->outcome != WEND_OUTCOME_OK && !t->calls_count;
+    turn_add_results(t, k);
     t->phase = PH_BETWEEN;
     t->metrics_due = true;
 }
@@ -509,7 +521,10 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     switch (ev->type) {
     case WEND_RUN_START: on_run_start(t, ev, k); break;
     case WEND_TURN_START: on_turn_start(t, &ev->u.turn_start, k); break;
-    case WEND_CONTEXT_START: on_context_start(t, k); break;
+    case WEND_CONTEXT_START:
+        t->context = true;
+        turn_join_pending(t, k);
+        break;
     case WEND_MODEL_START: on_model_start(t, ev, k); break;
     case WEND_MODEL_PART: on_model_part(t, &ev->u.model_part, k); break;
     case WEND_MODEL_RETRY: on_model_retry(t, ev, k); break;

@@ -234,5 +234,8 @@ uint32_t tool_labels(const struct tool *tool); /* 0 for NULL */
 
 /* Puts a message whose strings are kept on the history; false for NULL. */
 bool turn_history_add(struct turn *t, struct msg *m);
+void turn_join_pending(struct turn *t, const struct keep *k);
+/* The results of the calls of this turn, also of those without one. */
+void turn_add_results(struct turn *t, const struct keep *k);
 
 #endif

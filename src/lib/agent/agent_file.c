@@ -389,6 +389,7 @@ static wend_status fill_options(struct agent_loader *l, struct agent_file *f)
     o->network = texts_of(l->arena, &m->network);
     o->network_count = m->network.count;
     o->context_tokens = m->context_tokens;
+    o->max_history = (uint32_t)m->max_history;
     o->memory_user = m->memory_user;
     return l->arena->failed ? nomem(l) : WEND_OK;
 }

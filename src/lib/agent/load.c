@@ -80,6 +80,7 @@ static void forget_own(const struct load *l, wend_agent_options *o)
     o->name = o->instructions = o->schema = NULL;
     o->limits = (wend_limits){.parallel = parallel};
     o->context_tokens = 0;
+    o->max_history = 0;
     o->memory_user = l->agent.memory_user;
 }
 
@@ -92,6 +93,7 @@ static void take_file(wend_agent_options *o, const wend_agent_options *f,
     take_text(&o->instructions, f->instructions, wins);
     load_limits(&o->limits, &f->limits, wins);
     take_number(&o->context_tokens, f->context_tokens, wins);
+    take_count(&o->max_history, f->max_history, wins);
     o->memory_user |= f->memory_user;
     if (f->fallbacks && (wins || !o->fallbacks)) {
         o->fallbacks = f->fallbacks;

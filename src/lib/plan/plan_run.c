@@ -294,7 +294,7 @@ static wend_status start_plan(wend_agent *agent, const wend_plan *plan,
     if (s == WEND_OK)
         s = plan_check_actions(agent, p, err);
     if (s == WEND_OK)
-        s = run_start(agent, p->name, p, o, out, err);
+        s = run_start(agent, p->name, p, o, NULL, out, err);
     arena_free(&a);
     return s;
 }
@@ -310,6 +310,9 @@ wend_status wend_run_start_plan(wend_agent *agent, const wend_plan *plan,
 
     if (s == WEND_OK && (!agent || !plan))
         s = fail(err, WEND_E_INVAL, "run: agent or plan is NULL");
+    if (s == WEND_OK && o.messages)
+        s = fail(err, WEND_E_INVAL,
+                 "run: a plan takes no messages; give them as inputs");
     if (s == WEND_OK)
         s = agent_enter(agent, "run", err);
     if (s == WEND_OK)

@@ -197,6 +197,7 @@ static wend_status start_new(struct child *c, const wend_run_options *o,
     struct arena a = {.mem = &r->rt->mem};
     struct buf config = {.mem = a.mem}, prompt = {.mem = a.mem};
     struct json *args = json_parse(c->args, &a, err);
+    struct run_past past = {0};
     struct plan *plan = NULL;
     wend_status s = args ? WEND_OK : WEND_E_INVAL;
 
@@ -209,9 +210,10 @@ static wend_status start_new(struct child *c, const wend_run_options *o,
         put_prompt(&prompt, c, args);
     if (config.failed || prompt.failed || a.failed)
         s = fail_nomem(err);
+    past.config_json = buf_view(&config);
     if (s == WEND_OK)
-        s = run_begin(r, plan ? plan->name : buf_view(&prompt), plan, o,
-                      buf_view(&config), err);
+        s = run_begin(r, plan ? plan->name : buf_view(&prompt), plan, o, &past,
+                      err);
     buf_free(&config);
     buf_free(&prompt);
     arena_free(&a);

@@ -65,10 +65,10 @@ const struct budget *child_budget(struct wend_run *r, const struct input *in);
 /* What the run_start of a child has from its parent. */
 void child_fill_start(const struct child *c, wend_ev_run_start *e);
 
-/* run.c; config_json: of a child, else absent. */
+/* run.c; past: NULL for none; a child has its config there. */
 wend_status run_begin(struct wend_run *r, wend_str prompt,
                       const struct plan *plan, const wend_run_options *o,
-                      wend_str config_json, wend_error *err);
+                      const struct run_past *past, wend_error *err);
 /* resume.c: a run that the store may have, or may have the end of; *found is
  * false if there is none. */
 wend_status run_resume_child(struct wend_run *r, bool *found, wend_error *err);

@@ -160,6 +160,7 @@ static bool is_taken(uint32_t take, wend_str member)
         {WEND_FORK_TOOLS, "tools"},
         {WEND_FORK_TOOLS, "mcp"},
         {WEND_FORK_POLICY, "policy"},
+        {TAKE_HOOKS, "hooks"},
     };
 
     if (take & WEND_FORK_CONFIG)

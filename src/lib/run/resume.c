@@ -103,10 +103,10 @@ static wend_status fold_event(void *ctx, const wend_event *ev)
     return r->arena.failed ? WEND_E_NOMEM : WEND_OK;
 }
 
-/* A run whose schemas cannot be checked any more is not resumed. */
-static wend_status check_schemas(const struct fold *f, wend_error *err)
+/* A run whose schemas cannot be checked any more does not continue. */
+static wend_status check_schemas(const struct config *c, const char *id,
+                                 uint32_t take, wend_error *err)
 {
-    const struct config *c = f->r->turn.config;
     const struct {
         const struct tool *tools;
         size_t count;
@@ -114,23 +114,34 @@ static wend_status check_schemas(const struct fold *f, wend_error *err)
     } rows[] = {{c->tools, c->tools_count, WEND_FORK_TOOLS | WEND_FORK_CONFIG},
                 {c->endpoints, c->endpoints_count, WEND_FORK_CONFIG}};
 
-    if (c->schema_wrong.ptr && !(f->take & WEND_FORK_CONFIG))
+    if (c->schema_wrong.ptr && !(take & WEND_FORK_CONFIG))
         return fail(err, WEND_E_INVAL,
                     "run %s: this version cannot check answers by the schema "
                     "in its log: %s; resume it with an agent file (-a)",
-                    f->r->id, c->schema_wrong.ptr);
+                    id, c->schema_wrong.ptr);
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-        for (size_t i = 0; !(f->take & rows[k].take) && i < rows[k].count; i++)
+        for (size_t i = 0; !(take & rows[k].take) && i < rows[k].count; i++)
             if (rows[k].tools[i].schema_wrong.ptr)
                 return fail(err, WEND_E_INVAL,
                             "run %s: this version cannot check the arguments "
                             "of tool '%.*s' by the schema in its log: %s; "
                             "resume it with other tools (-t, --tools, --mcp) "
                             "or an agent file (-a)",
-                            f->r->id, (int)rows[k].tools[i].name.len,
+                            id, (int)rows[k].tools[i].name.len,
                             rows[k].tools[i].name.ptr,
                             rows[k].tools[i].schema_wrong.ptr);
     return WEND_OK;
+}
+
+wend_status config_usable(const struct config *c, const char *id, uint32_t take,
+                          uint32_t models, wend_error *err)
+{
+    if (c->models_count > models &&
+        !(take & (WEND_FORK_MODEL | WEND_FORK_CONFIG)))
+        return fail(err, WEND_E_INVAL,
+                    "run %s was started with %u models, the agent has %u", id,
+                    c->models_count, models);
+    return check_schemas(c, id, take, err);
 }
 
 /* All that the store has and the run does not know yet. */
@@ -152,12 +163,9 @@ static wend_status fold_log(struct fold *f, wend_error *err)
     if (!str_is(r->turn.run, r->id))
         return fail(err, WEND_E_CORRUPT,
                     "run %s is a fork whose own events are missing", r->id);
-    if (r->turn.config->models_count > f->models_max &&
-        !(f->take & (WEND_FORK_MODEL | WEND_FORK_CONFIG)))
-        return fail(err, WEND_E_INVAL,
-                    "run %s was started with %u models, the agent has %u",
-                    r->id, r->turn.config->models_count, f->models_max);
-    return r->turn.phase == PH_END ? WEND_OK : check_schemas(f, err);
+    return r->turn.phase == PH_END ? WEND_OK
+                                   : config_usable(r->turn.config, r->id,
+                                                   f->take, f->models_max, err);
 }
 
 /* ---- Claiming ------------------------------------------------------------ */

@@ -121,7 +121,7 @@ static void park(struct wend_run *r)
         batch_pack(r->open, &r->pack);
 }
 
-static unsigned run_mode(const wend_run_options *o)
+unsigned run_mode(const wend_run_options *o)
 {
     return (o->hook ? RUN_HOOKS : 0u) | (o->plan ? RUN_PLANS : 0u);
 }
@@ -242,16 +242,23 @@ static wend_status check_start(const wend_agent *a, wend_str prompt,
 }
 
 static wend_status fill_start(struct wend_run *r, const wend_run_options *o,
-                              wend_ev_run_start *e, wend_error *err)
+                              const struct run_past *past, wend_ev_run_start *e,
+                              wend_error *err)
 {
+    static const struct run_past none;
     const wend_agent *a = r->agent;
 
+    if (!past)
+        past = &none;
     e->agent = a->name;
-    e->model = a->model;
-    e->cwd = a->cwd;
-    e->limits = a->limits;
-    if (!r->child) /* a child's config comes from its parent */
-        e->config_json = a->configs[r->mode]->json;
+    e->model = past->model.ptr ? arena_str(&r->arena, past->model) : a->model;
+    e->cwd = past->cwd.ptr ? past->cwd : a->cwd;
+    e->limits = past->limits ? *past->limits : a->limits;
+    e->config_json =
+        past->config_json.ptr ? past->config_json : a->configs[r->mode]->json;
+    e->messages_json = agent_blank(a, past->messages_json, &r->arena);
+    e->follows = past->follows;
+    e->past_labels_json = past->labels_json;
     run_name(r, o);
     e->user = r->birth.user;
     e->session = r->birth.session;
@@ -276,7 +283,7 @@ static void fill_birth(struct wend_run *r, const wend_ev_run_start *e)
 
 wend_status run_begin(struct wend_run *r, wend_str prompt,
                       const struct plan *plan, const wend_run_options *o,
-                      wend_str config_json, wend_error *err)
+                      const struct run_past *past, wend_error *err)
 {
     struct buf text = {.mem = &r->rt->mem};
     wend_ev_run_start e;
@@ -284,11 +291,9 @@ wend_status run_begin(struct wend_run *r, wend_str prompt,
     wend_status s;
 
     memset(&e, 0, sizeof e);
-    s = fill_start(r, o, &e, err);
-    if (r->child) {
+    s = fill_start(r, o, past, &e, err);
+    if (r->child)
         child_fill_start(r->child, &e);
-        e.config_json = config_json;
-    }
     r->correlation = arena_str(&r->arena, e.correlation_id);
     in.repaired = utf8_repair(&text, prompt);
     in.hides = run_hides(r);
@@ -317,7 +322,8 @@ wend_status run_begin(struct wend_run *r, wend_str prompt,
 
 wend_status run_start(wend_agent *agent, wend_str prompt,
                       const struct plan *plan, const wend_run_options *o,
-                      wend_run **out, wend_error *err)
+                      const struct run_past *past, wend_run **out,
+                      wend_error *err)
 {
     unsigned char chance[10];
     struct wend_run *r;
@@ -332,7 +338,7 @@ wend_status run_start(wend_agent *agent, wend_str prompt,
         return WEND_E_NOMEM;
     r->rt->env->chance(r->rt->env->ctx, chance, sizeof chance);
     run_id_make(r->id, rt_wall(r->rt), chance);
-    s = run_begin(r, prompt, plan, o, STR_NONE, err);
+    s = run_begin(r, prompt, plan, o, past, err);
     if (s == WEND_OK) {
         drop_dirty(r);
         shell_submit(r); /* the caller finds its id in the store */
@@ -356,7 +362,8 @@ wend_status wend_run_start(wend_agent *agent, wend_str prompt,
     wend_status s = run_options(options, &o, &hook, err);
 
     if (s == WEND_OK)
-        s = run_start(agent, prompt, NULL, &o, out, err);
+        s = o.messages ? run_start_told(agent, prompt, &o, out, err)
+                       : run_start(agent, prompt, NULL, &o, NULL, out, err);
     return run_give(s, out, hook);
 }
 

@@ -168,19 +168,40 @@ struct wend_run *run_new(wend_runtime *rt, wend_error *err);
 /* One that borrows the agent. */
 struct wend_run *run_of(wend_agent *agent, const wend_run_options *o,
                         wend_error *err);
-/* plan: NULL for a prompt alone; o: as run_options gives them. */
+/* What a run begins with in place of what its agent says, if not absent or
+ * NULL. */
+struct run_past {
+    wend_str config_json;
+    wend_str model, cwd;
+    const wend_ev_limits *limits;
+    wend_str messages_json, follows, labels_json; /* of the conversation */
+};
+
+/* plan: NULL for a prompt alone; o: as run_options gives them; past: NULL for
+ * none. */
 wend_status run_start(wend_agent *agent, wend_str prompt,
                       const struct plan *plan, const wend_run_options *o,
-                      wend_run **out, wend_error *err);
+                      const struct run_past *past, wend_run **out,
+                      wend_error *err);
+unsigned run_mode(const wend_run_options *o); /* RUN_ bits */
+/* follow.c: the same with o->messages as its past. */
+wend_status run_start_told(wend_agent *agent, wend_str prompt,
+                           const wend_run_options *o, wend_run **out,
+                           wend_error *err);
 /* resume.c: as wend_run_resume; its reader gets all that follows event
  * `after`, or with 0 what follows from now on. */
 wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
                        const wend_run_options *o, wend_run **out,
                        wend_error *err);
+/* resume.c: whether a run can have this config of run `id`'s log, but for what
+ * is taken from an agent with that many models. */
+wend_status config_usable(const struct config *c, const char *id, uint32_t take,
+                          uint32_t models, wend_error *err);
 /* fork.c: members of the agent's config where `take` (WEND_FORK_ bits)
  * says so, else the log's; in `a`, absent if there is no memory. */
 wend_str config_mix(wend_str log_json, wend_str agent_json, uint32_t take,
                     struct arena *a);
+enum { TAKE_HOOKS = 1 << 30 }; /* for it: whether the host has hooks */
 /* A copy, and the hook's ctx, to be held while a run is made ... */
 wend_status run_options(const wend_run_options *options, wend_run_options *o,
                         struct kept **hook, wend_error *err);

@@ -358,6 +358,7 @@ static const struct field agent_rows[] = {
     {"base_url", manifest_read_url, AT(base_url)},
     {"context_tokens", field_number, AT(context_tokens), .min = 1,
      .max = MODEL_TOKENS_MAX},
+    {"max_history", field_number, AT(max_history), .min = 1, .max = UINT32_MAX},
     {"instructions", field_cstr, AT(instructions)},
     {"tools", field_list, WORDS(tools, manifest_read_word)},
     {"mcp", field_map,

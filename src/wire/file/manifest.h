@@ -39,6 +39,7 @@ struct agent_manifest {
     struct manifest_words label_rows; /* the same */
     wend_limits limits;
     int64_t context_tokens;
+    int64_t max_history; /* messages; 0: all */
     bool network_off;
     struct manifest_words network; /* as wend_agent_options has it */
     const struct manifest_server *servers;

@@ -1,7 +1,7 @@
 /*
- * test_fork_fail.c - a fork that cannot be resumed is not left behind: each
- * allocation of wend_run_fork fails once. An event of a later version can be
- * the last that is shared.
+ * test_fork_fail.c - a fork that cannot be resumed is not left behind, nor a
+ * run that follows another one: each allocation fails once. An event of a later
+ * version can be the last that is shared.
  */
 #include "fault.h"
 #include "run_help.h"
@@ -25,7 +25,7 @@ static int count_runs(wend_store *s)
     return count;
 }
 
-static void test_store(const char *url)
+static void test_store(const char *url, bool follow)
 {
     struct fault f = {0};
     struct rig r = {
@@ -53,7 +53,8 @@ static void test_store(const char *url)
 
         run = NULL;
         f.fail_at = f.count + n;
-        s = wend_run_fork(r.agent, id, NULL, NULL, &run, &r.err);
+        s = follow ? wend_run_follow(r.agent, id, STR("x"), NULL, &run, &r.err)
+                   : wend_run_fork(r.agent, id, NULL, NULL, &run, &r.err);
         f.fail_at = 0;
         if (s == WEND_OK) {
             wend_run_free(run);
@@ -62,8 +63,8 @@ static void test_store(const char *url)
         failed++;
         left += run || count_runs(r.store) != before;
     }
-    tap_ok(failed > 10 && !left, "%s: %d forks failed, %d were left behind",
-           url, failed, left);
+    tap_ok(failed > 10 && !left, "%s: %d %s failed, %d were left behind", url,
+           failed, follow ? "runs that follow" : "forks", left);
     wend_agent_free(r.agent);
     wend_runtime_free(r.rt);
     wend_store_free(r.store);
@@ -97,7 +98,9 @@ int main(void)
 
     snprintf(path, sizeof path, "%s/fork_fail.db", getenv("TMPDIR"));
     test_unknown();
-    test_store("memory:");
-    test_store(path);
+    test_store("memory:", false);
+    test_store("memory:", true);
+    test_store(path, false);
+    test_store(path, true);
     return tap_done();
 }

@@ -244,6 +244,8 @@ static bool check_agent(const char *f)
         SAYS_FORK(wend_run_start(a, STR("x"), NULL, &run, &err)))
     ROW(wend_run_start_plan,
         SAYS_FORK(wend_run_start_plan(a, h.plan, NULL, NULL, &run, &err)))
+    ROW(wend_run_follow,
+        SAYS_FORK(wend_run_follow(a, h.id, STR("x"), NULL, &run, &err)))
     ROW(wend_run_resume, SAYS_FORK(wend_run_resume(a, h.id, NULL, &run, &err)))
     ROW(wend_run_fork,
         SAYS_FORK(wend_run_fork(a, h.id, NULL, NULL, &run, &err)))

@@ -1,0 +1,34 @@
+/*
+ * messages.h - the past of a conversation, as run_start.messages has it: what
+ * a run takes over from the run before it, or from its host.
+ */
+#ifndef CORE_MESSAGES_H
+#define CORE_MESSAGES_H
+
+#include "core/turn/turn.h"
+
+enum {
+    MESSAGES_MAX = 100000, /* far above any window */
+};
+
+/* Reads what a host gives and checks it: roles and fields, and that each call
+ * has its result. *newest: the last message, NULL if the list is empty; prev
+ * leads to the others. err names the index and the field. */
+wend_status messages_parse(wend_str json, struct arena *a,
+                           const struct msg **newest, wend_error *err);
+
+/* The messages as JSON, oldest first; absent if there are none, or a->failed.
+ * `most`: at most so many of the newest, 0 = all. What is left begins with a
+ * message of the user, and each call in it has its result. */
+wend_str messages_text(const struct msg *newest, int64_t most, struct arena *a);
+
+/* Puts run_start.messages on the history. */
+void turn_take_messages(struct turn *t, const wend_ev_run_start *e,
+                        const struct keep *k);
+
+/* Makes the history of a run that is over the past of another one: run_end has
+ * not been applied. A call without a result gets one that says so, an answer
+ * that failed is left out, and what was said but not sent is added. */
+void turn_settle(struct turn *t, const struct keep *k);
+
+#endif

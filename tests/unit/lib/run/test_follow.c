@@ -1,0 +1,304 @@
+/*
+ * test_follow.c - conversations: messages at the start of a run, and runs that
+ * follow another one.
+ */
+#include "base/json.h"
+#include "run_help.h"
+
+#define SCRIPT(turns) "script:{\"turns\":[" turns "]}"
+#define TEXT(t) "{\"text\":\"" t "\"}"
+#define CALLS(tool) \
+    "{\"text\":\"hm\",\"calls\":[{\"name\":\"" tool "\",\"args\":{\"a\":1}}]}"
+#define NOBODY "01900000-0000-7000-8000-000000000000"
+
+/* What run_start says. */
+struct start {
+    wend_str text; /* of the event, as JSON */
+    struct arena arena;
+    const struct json *data;
+};
+
+static void read_start(struct rig *r, const char *id, struct start *out)
+{
+    wend_replay_options o = {.size = sizeof o, .seq_to = 1};
+    wend_run *run = NULL;
+    const wend_event *ev;
+    char *json = NULL;
+    size_t len = 0;
+
+    memset(out, 0, sizeof *out);
+    out->arena.mem = &rig_mem;
+    if (wend_store_replay(r->rt, id, &o, &run, &r->err) == WEND_OK &&
+        wend_run_next(run, &ev) == WEND_OK)
+        wend_event_to_json(ev, &json, &len);
+    out->text = arena_str(&out->arena, (wend_str){json, len});
+    out->data = json_get(json_parse(out->text, &out->arena, NULL), "data");
+    wend_string_free(json);
+    wend_run_free(run);
+}
+
+static wend_str said(struct start *s, const char *key)
+{
+    return json_text(json_get(s->data, key), &s->arena);
+}
+
+static void start_free(struct start *s)
+{
+    arena_free(&s->arena);
+}
+
+/* To its end; its id. */
+static void finish(wend_run *run, int cancel_at, char id[40])
+{
+    const wend_event *ev;
+
+    snprintf(id, 40, "%s", run ? wend_run_id(run) : NOBODY);
+    while (run && wend_run_next(run, &ev) == WEND_OK) {
+        if (ev->type == WEND_APPROVAL_ASK)
+            wend_run_approve(run, ev->u.approval_ask.call, true, "test");
+        if (ev->n && !--cancel_at)
+            wend_run_cancel(run);
+    }
+    wend_run_free(run);
+}
+
+static wend_run *next_of(struct rig *r, const char *id,
+                         const wend_run_options *o)
+{
+    wend_run *run = NULL;
+
+    if (wend_run_follow(r->agent, id, STR("more"), o, &run, &r->err) != WEND_OK)
+        tap_ok(false, "follow: %s", r->err.message);
+    return run;
+}
+
+/* ---- What the next run knows ----------------------------------------------
+ */
+
+#define U "{\"role\":\"user\",\"text\":\"hello\"}"
+#define A(t) ",{\"role\":\"assistant\",\"text\":\"" t "\",\"model\":\"script\""
+
+static void test_past(void)
+{
+    static const struct {
+        const char *name, *script;
+        int cancel_at;
+        const char *past;
+    } rows[] = {
+        {"an answer", SCRIPT(TEXT("hi")), 0, "[" U A("hi") "}]"},
+        {"calls", SCRIPT(CALLS("echo") "," TEXT("ok")), 0,
+         "[" U A("hm") ",\"calls\":[{\"id\":\"call_1\",\"name\":\"echo\","
+                       "\"args\":{\"a\":1}}]},{\"role\":\"tool\",\"call\":"
+                       "\"call_1\","
+                       "\"name\":\"echo\",\"text\":\"{\\\"a\\\":1}\"}" A(
+                           "ok") "}]"},
+        {"a call that failed", SCRIPT(CALLS("broken") "," TEXT("ok")), 0,
+         "[" U A("hm") ",\"calls\":[{\"id\":\"call_1\",\"name\":\"broken\","
+                       "\"args\":{\"a\":1}}]},{\"role\":\"tool\",\"call\":"
+                       "\"call_1\","
+                       "\"name\":\"broken\",\"text\":\"it is "
+                       "broken\",\"failed\":true}" A("ok") "}]"},
+        {"an answer that failed",
+         SCRIPT("{\"text\":\"well, well\",\"error\":{\"code\":\"invalid\","
+                "\"message\":\"no\",\"after\":1}}"),
+         0, "[" U "]"},
+        {"an answer that was canceled",
+         SCRIPT("{\"text\":\"one two\",\"chunk\":3,\"delay\":\"1ms\"}"), 1,
+         "[" U A("one") "}]"},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct rig r = {0};
+        struct start s;
+        char id[40], next[40];
+
+        if (!rig_open(&r, NULL, rows[i].script))
+            return;
+        finish(rig_start(&r, NULL), rows[i].cancel_at, id);
+        finish(next_of(&r, id, NULL), 0, next);
+        read_start(&r, next, &s);
+        tap_is_str(said(&s, "messages"), rows[i].past, "%s", rows[i].name);
+        tap_is_str(json_get_str(s.data, "follows"), id, "%s: whose",
+                   rows[i].name);
+        tap_is_str(json_get_str(s.data, "prompt"), "more", "%s: the prompt",
+                   rows[i].name);
+        start_free(&s);
+        rig_close(&r);
+    }
+}
+
+/* A chain, also through forks and a store; each run has the whole past. */
+static void test_chain(void)
+{
+    struct rig r = {.agent_options.instructions = "be brief"};
+    wend_run_options o = {.size = sizeof o, .session = "s", .user = "u"};
+    wend_fork_options at_end = {.size = sizeof at_end};
+    struct start s;
+    char id[40], fork[40];
+    wend_run *run = NULL;
+
+    if (!rig_open(&r, NULL, SCRIPT(TEXT("hi") "," TEXT("again"))))
+        return;
+    finish(rig_start(&r, &o), 0, id);
+    for (int i = 0; i < 3; i++)
+        finish(next_of(&r, id, NULL), 0, id);
+    read_start(&r, id, &s);
+    tap_is_i64(json_get(s.data, "messages")->count, 6, "three exchanges");
+    tap_is_str(json_get_str(s.data, "session"), "s", "the session stays");
+    tap_is_str(json_get_str(s.data, "user"), "u", "so does the user");
+    tap_is_str(json_get_str(json_get(s.data, "config"), "instructions"),
+               "be brief", "and the config");
+    start_free(&s);
+    at_end.at = 1;
+    tap_ok(wend_run_fork(r.agent, id, &at_end, NULL, &run, &r.err) == WEND_OK,
+           "a fork of it: %s", r.err.message);
+    finish(run, 0, fork);
+    finish(next_of(&r, fork,
+                   &(wend_run_options){.size = sizeof o, .session = "other"}),
+           0, id);
+    read_start(&r, id, &s);
+    tap_is_i64(json_get(s.data, "messages")->count, 8, "and of the fork");
+    tap_is_str(json_get_str(s.data, "session"), "other", "another session");
+    start_free(&s);
+    rig_close(&r);
+}
+
+static void test_messages(void)
+{
+    static const char past[] =
+        "[{\"role\":\"user\",\"text\":\"6*7?\"},{\"role\":\"assistant\","
+        "\"text\":\"\",\"calls\":[{\"id\":\"1\",\"name\":\"echo\",\"args\":{}}]"
+        "},{\"role\":\"tool\",\"call\":\"1\",\"name\":\"echo\",\"text\":\"42\"}"
+        "]";
+    static const struct {
+        const char *script, *answer;
+    } rows[] = {
+        /* `when` looks at the last message, ${tool_result} at the last one */
+        {SCRIPT("{\"when\":\"hello\",\"text\":\"It is ${tool_result}.\"}"),
+         "It is 42."},
+    };
+    wend_run_options o = {.size = sizeof o, .messages = past};
+    struct rig r = {.agent_options.max_history = 2};
+    struct start s;
+    wend_str text = STR_NONE;
+    wend_run *run;
+    char id[40];
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct rig one = {0};
+
+        if (!rig_open(&one, NULL, rows[i].script))
+            return;
+        run = rig_start(&one, &o);
+        wend_run_wait(run, &text);
+        tap_is_str(text, rows[i].answer, "the model gets them");
+        snprintf(id, sizeof id, "%s", wend_run_id(run));
+        read_start(&one, id, &s);
+        tap_is_str(said(&s, "messages"), past, "they are kept");
+        tap_is_str(said(&s, "past_labels"), STR_NONE, "no labels");
+        start_free(&s);
+        wend_run_free(run);
+        rig_close(&one);
+    }
+    if (!rig_open(&r, NULL, SCRIPT(TEXT("x"))))
+        return;
+    finish(rig_start(&r, &o), 0, id);
+    read_start(&r, id, &s);
+    tap_is_str(said(&s, "messages"), "[{\"role\":\"user\",\"text\":\"6*7?\"}]",
+               "max_history");
+    start_free(&s);
+    o.messages = "[{\"role\":\"tool\"}]";
+    tap_ok(wend_run_start(r.agent, STR("x"), &o, &run, &r.err) ==
+                   WEND_E_INVAL &&
+               strstr(r.err.message, "messages[0].role"),
+           "bad ones: %s", r.err.message);
+    o.messages = "[]";
+    finish(rig_start(&r, &o), 0, id);
+    read_start(&r, id, &s);
+    tap_is_str(said(&s, "messages"), STR_NONE, "none");
+    start_free(&s);
+    rig_close(&r);
+}
+
+/* ---- Labels ---------------------------------------------------------------
+ */
+
+/* What one run has read counts in the next one. */
+static void test_labels(void)
+{
+    struct rig r = {0};
+    wend_tool_options reads = {.size = sizeof reads,
+                               .name = "web",
+                               .description = "d",
+                               .call_class = WEND_CLASS_READ,
+                               .fn = tool_echo,
+                               .labels = WEND_LABEL_UNTRUSTED_SOURCE};
+    struct start s;
+    char id[40], next[40];
+
+    if (!rig_open(&r, NULL, SCRIPT(CALLS("web") "," TEXT("ok"))))
+        return;
+    wend_agent_add_tool(r.agent, &reads, &r.err);
+    finish(rig_start(&r, NULL), 0, id);
+    finish(next_of(&r, id, NULL), 0, next);
+    read_start(&r, next, &s);
+    tap_is_str(said(&s, "past_labels"), "[\"untrusted_source\"]",
+               "the next run has the labels of the last");
+    start_free(&s);
+    finish(next_of(&r, next, NULL), 0, id);
+    read_start(&r, id, &s);
+    tap_is_str(said(&s, "past_labels"), "[\"untrusted_source\"]",
+               "and so has the one after it");
+    start_free(&s);
+    rig_close(&r);
+}
+
+/* ---- What cannot be followed ----------------------------------------------
+ */
+
+static void test_refused(void)
+{
+    static const char plan[] = "wend: plan/1\nname: p\nactions:\n- {name: a, "
+                               "type: tool, target: echo, params: {x: 1}}\n";
+    struct rig r = {0};
+    wend_run_options o = {.size = sizeof o, .messages = "[]"};
+    wend_run *run = NULL, *under_way;
+    wend_run_options plans = {.size = sizeof plans, .plan = true};
+    char id[40];
+
+    if (!rig_open(&r, NULL, SCRIPT(TEXT("a") "," TEXT("b"))))
+        return;
+#define REFUSES(status, why, agent, id, options)                         \
+    do {                                                                 \
+        wend_status s =                                                  \
+            wend_run_follow(agent, id, STR("x"), options, &run, &r.err); \
+        tap_ok(s == (status) && !run && strstr(r.err.message, why),      \
+               "refused: %s", r.err.message);                            \
+    } while (0)
+    REFUSES(WEND_E_NOTFOUND, "no run", r.agent, NOBODY, NULL);
+    REFUSES(WEND_E_INVAL, "NULL", NULL, NOBODY, NULL);
+    REFUSES(WEND_E_INVAL, "id of a run", r.agent, "x", NULL);
+    under_way = rig_start(&r, NULL);
+    REFUSES(WEND_E_BUSY, "not over", r.agent, wend_run_id(under_way), NULL);
+    finish(under_way, 0, id);
+    REFUSES(WEND_E_INVAL, "messages", r.agent, id, &o);
+    finish(rig_start_plan(&r, plan), 0, id);
+    REFUSES(WEND_E_INVAL, "is a plan", r.agent, id, NULL);
+    finish(rig_start(&r, &plans), 0, id);
+    REFUSES(WEND_E_INVAL, "is a plan", r.agent, id, NULL);
+    o.plan = true;
+    tap_ok(wend_run_start(r.agent, STR("x"), &o, &run, &r.err) == WEND_OK,
+           "a model that writes plans takes messages");
+    finish(run, 0, id);
+    rig_close(&r);
+}
+
+int main(void)
+{
+    test_past();
+    test_chain();
+    test_messages();
+    test_labels();
+    test_refused();
+    return tap_done();
+}
