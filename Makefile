@@ -152,6 +152,7 @@ $(B)/tests/$(notdir $(1:.c=)): $(B)/$(1:.c=.o) $$(STATE_OBJ) $$(LIB_OBJ)
 endef
 $(foreach s,$(UNIT_SRC),$(eval $(call unit_rule,$(s))))
 # Parts of the command that can be tested alone.
+$(B)/tests/test_term: $(B)/src/cli/term.o
 $(B)/tests/test_stats: $(B)/src/cli/view/stats.o
 $(B)/tests/test_bar: $(B)/src/cli/view/bar.o
 $(B)/tests/test_grid: $(patsubst %,$(B)/src/cli/%.o,term view/grid)

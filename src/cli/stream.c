@@ -20,6 +20,7 @@
 #include "cli/ask/ask.h"
 #include "cli/file_out.h"
 #include "cli/keys.h"
+#include "cli/signals.h"
 
 enum { FD_RUNTIME, FD_SIGNALS, FD_RESULTS, FD_TALK, FD_TTY, FDS };
 enum {
@@ -110,58 +111,6 @@ int stream_past(struct stream *st, const char *id, int64_t to)
                           : EXIT_DONE;
 }
 
-/* ---- Signals as bytes in a pipe -------------------------------------------
- */
-
-/* A signal handler can reach only globals. */
-static int ends[2] = {-1, -1};
-static volatile sig_atomic_t interrupts;
-static volatile sig_atomic_t lent; /* a pager or an editor has the terminal */
-
-static void on_signal(int number)
-{
-    int saved = errno;
-    unsigned char byte = (unsigned char)number;
-
-    if (number == SIGINT && lent) /* it gets the signal, too */
-        return;
-    if (number == SIGINT && interrupts++) {
-        keys_restore();
-        _exit(EXIT_CANCELED);
-    }
-    if (write(ends[1], &byte, 1) < 0)
-        errno = 0; /* full: it holds enough signals */
-    errno = saved;
-}
-
-int signals_open(void)
-{
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction act, old;
-
-    if (ends[0] >= 0)
-        return ends[0]; /* of an earlier run of this process */
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
-        return complain(-1, "cannot create a pipe: %s", strerror(errno));
-    memset(&act, 0, sizeof act);
-    act.sa_handler = on_signal;
-    act.sa_flags = SA_RESTART;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        /* nohup is respected; a shell's & is not, since an interrupt that is
-         * sent to the pid of a run should cancel it. */
-        if (numbers[i] != SIGHUP ||
-            (!sigaction(SIGHUP, NULL, &old) && old.sa_handler != SIG_IGN))
-            sigaction(numbers[i], &act, NULL);
-    return ends[0];
-}
-
-int signals_next(void)
-{
-    unsigned char byte;
-
-    return read(ends[0], &byte, 1) == 1 ? byte : 0;
-}
-
 /* ---- Ends ---------------------------------------------------------------- */
 
 /* A run of this process continues to its run_end; there is nothing to wait
@@ -172,19 +121,6 @@ static void cancel(struct stream_loop *l, const char *by)
     if (l->over || !l->st->live ||
         wend_run_cancel_by(l->st->run, by) != WEND_OK)
         l->code = EXIT_CANCELED;
-}
-
-static void take_signals(struct stream_loop *l)
-{
-    int number;
-
-    while ((number = signals_next()))
-        if (number == SIGTERM)
-            l->code = EXIT_TERM;
-        else if (number == SIGHUP)
-            l->code = EXIT_HANGUP;
-        else
-            cancel(l, "signal");
 }
 
 static void reader_left(struct stream_loop *l)
@@ -286,14 +222,6 @@ static void take_events(struct stream_loop *l)
     view_end(&st->view);
 }
 
-static bool is_done(const struct stream_loop *l)
-{
-    const struct view *v = &l->st->view;
-
-    return l->code >= 0 ||
-           (l->over && !out_pending(&v->results) && !out_pending(&v->talk));
-}
-
 /* Writes what the readers accept quickly. */
 static void flush(struct out *o)
 {
@@ -302,6 +230,52 @@ static void flush(struct out *o)
     while (out_pending(o) && poll(&fd, 1, LEAVE_MS) == 1 &&
            fd.revents & POLLOUT)
         out_write(o);
+}
+
+/* Ctrl-Z: the shell gets a terminal as the run found it. */
+static void suspend(struct stream_loop *l)
+{
+    struct view *v = &l->st->view;
+
+    approvals_away(&l->approvals, v);
+    if (v->paints && !v->lent) {
+        live_lift(v);
+        flush(v->together ? &v->results : &v->talk);
+    }
+    keys_restore();
+    signals_stop();
+}
+
+/* Also after a SIGSTOP, which leaves no time to tidy up. */
+static void continued(struct stream_loop *l)
+{
+    approvals_away(&l->approvals, &l->st->view);
+    live_anew(&l->st->view);
+}
+
+static void take_signals(struct stream_loop *l)
+{
+    int number;
+
+    while ((number = signals_next()))
+        if (number == SIGTERM)
+            l->code = EXIT_TERM;
+        else if (number == SIGHUP)
+            l->code = EXIT_HANGUP;
+        else if (number == SIGTSTP)
+            suspend(l);
+        else if (number == SIGCONT)
+            continued(l);
+        else
+            cancel(l, "signal");
+}
+
+static bool is_done(const struct stream_loop *l)
+{
+    const struct view *v = &l->st->view;
+
+    return l->code >= 0 ||
+           (l->over && !out_pending(&v->results) && !out_pending(&v->talk));
 }
 
 /* What is pending comes first; then the terminal is the user's. Ctrl-C there
@@ -327,11 +301,22 @@ static void look_at_screen(struct stream_loop *l)
     if (approvals_want_screen(&l->approvals))
         lend_screen(l);
     approvals_look(&l->approvals, v, l->st->run);
-    lent = l->approvals.lend.pid != 0;
+    signals_lent(l->approvals.lend.pid != 0);
+}
+
+static void lay_question(void *loop)
+{
+    struct stream_loop *l = loop;
+
+    approvals_lay(&l->approvals, &l->st->view, l->st->run);
 }
 
 static void go_round(struct stream_loop *l)
 {
+    if (signals_arrived()) /* before a paint: the process may have stopped */
+        take_signals(l);
+    if (l->code >= 0)
+        return;
     wait_for_something(l);
     if (l->fds[FD_SIGNALS].revents)
         take_signals(l);
@@ -446,10 +431,13 @@ int stream_go(struct stream *st)
     if (signals < 0)
         return EXIT_FAILED;
     st->view.live = st->live;
+    st->view.lay = lay_question;
+    st->view.asker = &l;
     l.approvals.tty = l.approvals.lock = -1;
     keys_open();
     if (st->asks)
         approvals_open(&l.approvals, &st->cli->set);
+    signals_take_stops(true);
     watch(&l, signals, FD_SIGNALS, POLLIN);
     take_events(&l);
     while (!is_done(&l))
@@ -463,6 +451,7 @@ int stream_go(struct stream *st)
     }
     approvals_close(&l.approvals);
     keys_restore();
+    signals_take_stops(false);
     if (st->view.results.error)
         reader_left(&l);
     code = ended(&l);

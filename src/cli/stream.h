@@ -31,11 +31,4 @@ int stream_go(struct stream *st);
 int stream_run(struct stream *st, wend_status s);
 int exit_of_outcome(wend_outcome outcome);
 
-/* Signals as bytes in a pipe. From now on SIGINT, SIGTERM and
- * SIGHUP are bytes of the fd. A second SIGINT exits at once. Returns -1 after a
- * message. */
-int signals_open(void);
-/* The next received signal, or 0. */
-int signals_next(void);
-
 #endif

@@ -27,11 +27,15 @@ static void put_code_point(struct buf *out, uint32_t c)
     buf_add(out, bytes, utf8_put(bytes, c));
 }
 
+enum { REPLACED = 0xFFFD };
+
 static uint32_t picture(uint32_t c)
 {
+    if (term_ascii())
+        return '?';
     if (c < 0x20)
         return 0x2400 + c;
-    return c == 0x7F ? 0x2421 : 0xFFFD;
+    return c == 0x7F ? 0x2421 : REPLACED;
 }
 
 static void put_text(struct buf *out, struct utf8_before *before, wend_str s)
@@ -42,7 +46,7 @@ static void put_text(struct buf *out, struct utf8_before *before, wend_str s)
         wend_str rest = {s.ptr + i, s.len - i};
         uint32_t c = utf8_first(rest, &len);
 
-        if (utf8_hides(before, c))
+        if (utf8_hides(before, c) || c == REPLACED)
             put_code_point(out, picture(c));
         else
             buf_add(out, rest.ptr, len);
@@ -81,6 +85,11 @@ static size_t columns_of(uint32_t c)
     return w < 0 ? 1 : (size_t)w;
 }
 
+static void put_ellipsis(struct buf *out)
+{
+    put_code_point(out, term_ascii() ? '~' : 0x2026);
+}
+
 static void put_line(struct buf *out, wend_str s, size_t columns)
 {
     struct utf8_before before = {0};
@@ -93,11 +102,11 @@ static void put_line(struct buf *out, wend_str s, size_t columns)
 
         if (c == '\n' || c == '\t' || c == '\r')
             c = ' ';
-        else if (hides)
+        else if (hides || c == REPLACED)
             c = picture(c);
         if (used + columns_of(c) > columns) {
             out->len = keep;
-            put_code_point(out, term_ascii() ? '~' : 0x2026);
+            put_ellipsis(out);
             return;
         }
         used += columns_of(c);
@@ -164,11 +173,46 @@ size_t term_column(size_t column, size_t width, wend_str text)
     return column;
 }
 
+/* Bytes of the longest beginning within `columns`, with its marks. */
+static size_t bytes_of(wend_str s, size_t columns)
+{
+    size_t used = 0, len, i;
+
+    for (i = 0; i < s.len; i += len) {
+        used += columns_of(utf8_first(str_skip(s, i), &len));
+        if (used > columns)
+            break;
+    }
+    return i;
+}
+
+void term_name(struct buf *out, wend_str s, size_t columns)
+{
+    struct buf room = {.mem = out->mem};
+    wend_str safe;
+    size_t all, head = columns / 2;
+
+    term_line(&room, s, SIZE_MAX);
+    safe = buf_view(&room);
+    all = term_columns(safe);
+    if (all > columns && columns) {
+        buf_add(out, safe.ptr, bytes_of(safe, head));
+        put_ellipsis(out);
+        safe = str_skip(safe, bytes_of(safe, all - (columns - head - 1)));
+        /* Half of a wide character does not fit. */
+        while (term_columns(safe) > columns - head - 1)
+            safe = str_skip(safe, bytes_of(safe, 2));
+    }
+    buf_str(out, safe);
+    out->failed |= room.failed;
+    buf_free(&room);
+}
+
 void term_cell(struct buf *out, wend_str s, size_t columns)
 {
     size_t begun = out->len, shown;
 
-    term_line(out, s, columns);
+    term_name(out, s, columns);
     shown = term_columns((wend_str){out->ptr + begun, out->len - begun});
     for (; shown < columns; shown++)
         buf_char(out, ' ');

@@ -4,7 +4,7 @@
  * Text from models, tools, files and imported runs may contain escape
  * sequences, direction changes, invisible characters and stacks of combining
  * marks. All of them are replaced: controls by their symbol (ESC is shown as
- * U+241B), the rest by U+FFFD.
+ * U+241B), the rest by U+FFFD; each by '?' if the locale is ASCII.
  */
 #ifndef CLI_TERM_H
 #define CLI_TERM_H
@@ -18,6 +18,8 @@ void term_piece(struct buf *out, struct utf8_before *before, wend_str s);
 /* On one line: line ends and tabs become spaces; at most `columns` wide,
  * then cut with an ellipsis. */
 void term_line(struct buf *out, wend_str s, size_t columns);
+/* The same, cut in the middle: names that begin alike stay apart. */
+void term_name(struct buf *out, wend_str s, size_t columns);
 /* The same, padded with spaces to `columns`. */
 void term_cell(struct buf *out, wend_str s, size_t columns);
 /* Wrapped into rows that end with \n and are narrower than `width`; returns

@@ -33,8 +33,10 @@ exits "no hash" 2 "$WEND" blob last zzzz
 exits "no run" 2 "$WEND" blob ffffffff "$a"
 exits "one word" 2 "$WEND" blob last
 if command -v script >/dev/null; then
-    script -qec "'$WEND' blob last $a" /dev/null >"$out" </dev/null
+    LC_ALL=C.UTF-8 script -qec "'$WEND' blob last $a" /dev/null >"$out" </dev/null
     has "on a terminal: made visible" "$out" $'\xe2\x90\x9b[31m'
+    script -qec "'$WEND' blob last $a" /dev/null >"$out" </dev/null
+    has "on a terminal in ASCII: made visible" "$out" '?[31m'
     lacks "on a terminal: no escape" "$out" $'\e[31m'
 else
     skip "on a terminal" "no script"

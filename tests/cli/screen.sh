@@ -66,6 +66,19 @@ is "resized: one bar each on the screen" \
 is "resized: at the end one bar each" \
     "$(grep -c '^slow ' "$out") $(grep -c '^writes ' "$out")" "1 1"
 
+# Names that begin alike stay apart where they do not fit.
+cat >alike.yaml <<'YAML'
+wend: plan/1
+name: alike
+actions:
+  - {name: deploy-to-production-east, type: llm, mode: async, prompt: one}
+  - {name: deploy-to-production-west, type: llm, mode: async, prompt: two}
+YAML
+on_screen 40x20 "$WEND plan run alike.yaml -m '$hello'" </dev/null
+is "alike names: both are seen" \
+    "$(grep -o '^deploy…[a-z-]*' "$out" | sort | paste -sd/)" \
+    "deploy…n-east/deploy…n-west"
+
 # More bars than rows.
 {
     printf 'wend: plan/1\nname: many\nmax_parallel: 4\nactions:\n'
@@ -318,4 +331,26 @@ STEPS
 has "long: its beginning" first "rm -rf /precious"
 has "long: what is left out" first "more lines"
 has "long: the question" first "allow?"
+
+# A screen that gets smaller while it is asked: the question fits it.
+printf '{"turns":[{"calls":[{"name":"shell","args":{"command":"%s"}}]},
+{"text":"went on"}]}' "$(seq -s '\n' -f 'echo the line with the number %g' 30)" >lines.json
+on_screen 80x24 "$WEND run -t shell -m script:lines.json hi" <<STEPS
+wait allow?
+size 40x14
+wait The model
+wait allow?
+show small
+size 80x24
+wait number 9
+show large
+type n
+STEPS
+is "resized: exit status" $status 0
+has "resized: it begins on the screen" small "The model wants to call shell"
+has "resized: what is left out" small "more lines"
+is "resized: one question" "$(times 'allow?' small) $(times 'allow?' large)" "1 1"
+is "resized: no row is wrapped" "$(grep -c '^  > echo the line with the number [0-9]*$' small)" \
+    "$(grep -c 'echo the' small)"
+lacks "resized: none is left" "$out" "allow?"
 finish

@@ -62,26 +62,40 @@ bool approvals_held(const struct approvals *a)
     return a->lent != SCREEN_OURS || (a->count && !a->shown);
 }
 
-void approvals_show(struct approvals *a, struct view *v, const wend_run *run)
+void approvals_lay(const struct approvals *a, struct view *v,
+                   const wend_run *run)
 {
     struct preview p;
 
-    if (a->shown || !a->count || a->lent != SCREEN_OURS ||
-        (a->lock >= 0 && flock(a->lock, LOCK_EX | LOCK_NB)))
-        return;
     preview_make(&p, &v->mem, a->queue[0]->u.approval_ask.name,
                  approvals_args(a));
-    if (v->paints) {
-        live_lift(v); /* a question is painted once */
+    if (v->paints)
         question_paint(a, v, run, &p);
-    } else {
+    else
         question_print(a, v, run, &p);
-    }
     preview_free(&p);
+}
+
+void approvals_show(struct approvals *a, struct view *v, const wend_run *run)
+{
+
+    if (a->shown || !a->count || a->lent != SCREEN_OURS || !keys_present() ||
+        (a->lock >= 0 && flock(a->lock, LOCK_EX | LOCK_NB)))
+        return;
+    live_lift(v); /* a question is painted once */
+    approvals_lay(a, v, run);
     /* Input typed before the question does not answer it. */
     keys_drop();
     a->line_len = 0;
     a->shown = true;
+}
+
+static void unask(struct approvals *a, struct view *v)
+{
+    a->shown = false;
+    buf_clear(&v->question);
+    if (a->lock >= 0)
+        flock(a->lock, LOCK_UN);
 }
 
 static void drop(struct approvals *a, struct view *v, size_t i)
@@ -90,13 +104,10 @@ static void drop(struct approvals *a, struct view *v, size_t i)
     a->count--;
     memmove(a->queue + i, a->queue + i + 1, (a->count - i) * sizeof *a->queue);
     if (i == 0) {
-        a->shown = false;
         a->stale = true;
         a->wanted = SCREEN_OURS;
         buf_clear(&a->changed);
-        buf_clear(&v->question);
-        if (a->lock >= 0)
-            flock(a->lock, LOCK_UN);
+        unask(a, v);
     }
 }
 
@@ -280,6 +291,13 @@ static void screen_back(struct approvals *a, struct view *v, wend_str text)
     buf_clear(&v->question);
     buf_clear(&a->typed);
     lend_close(&a->lend);
+}
+
+void approvals_away(struct approvals *a, struct view *v)
+{
+    if (a->lent == SCREEN_TYPE) /* the line that was typed is gone */
+        screen_back(a, v, STR_NONE);
+    unask(a, v);
 }
 
 /* A member in each line, for an editor. */

@@ -45,11 +45,19 @@ void approvals_close(struct approvals *a);
 void approvals_event(struct approvals *a, struct view *v, wend_run *run,
                      const wend_event *ev);
 bool approvals_wait(const struct approvals *a); /* poll a->tty */
-/* Another process is asking on this terminal, or a program of the user has
- * it. */
+/* Another process is asking on this terminal or has it in the foreground, or a
+ * program of the user has it. */
 bool approvals_held(const struct approvals *a);
-/* Shows the open question, unless it is shown or the terminal is busy. */
+/* Shows the open question, unless it is shown, or the terminal is busy or
+ * another process has it. */
 void approvals_show(struct approvals *a, struct view *v, const wend_run *run);
+/* Makes the rows of the open question, for v->width; without a panel it
+ * prints them. */
+void approvals_lay(const struct approvals *a, struct view *v,
+                   const wend_run *run);
+/* The process stops, or was stopped: the question is asked again once it is in
+ * the foreground, and other processes may ask until then. */
+void approvals_away(struct approvals *a, struct view *v);
 void approvals_read(struct approvals *a, struct view *v, wend_run *run);
 
 /* The user wants a pager or an editor. The caller writes all that is pending,

@@ -93,7 +93,7 @@ static void put_subject(const struct approvals *a, struct buf *out,
 
     buf_cstr(out, e->action.ptr ? "Action " : "The model ");
     if (e->action.ptr) {
-        term_line(out, e->action, 60);
+        term_name(out, e->action, 60);
         buf_char(out, ' ');
     }
     if (!str_is(a->queue[0]->run, wend_run_id(run))) {

@@ -18,6 +18,7 @@
 #include "cli/agent/agent.h"
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
+#include "cli/signals.h"
 #include "cli/stream.h"
 #include "cli/term.h"
 

@@ -35,6 +35,15 @@ void live_lift(struct view *v)
         panel_lift(&v->panel, v->together ? &v->results.text : &v->talk.text);
 }
 
+/* A shell had the terminal, and has ended its line. */
+void live_anew(struct view *v)
+{
+    panel_forget(&v->panel);
+    v->painted_us = 0;
+    v->column = 0;
+    v->text_open &= !v->safe_only;
+}
+
 void live_text(struct view *v, wend_str text)
 {
     if (!v->paints || !v->together)
@@ -82,6 +91,17 @@ static bool is_typed_at(const struct view *v)
     return v->question.len && v->panel.rows && !v->keys;
 }
 
+static bool has_new_size(struct view *v)
+{
+    v->width = term_width(STDERR_FILENO);
+    if (!panel_resize(&v->panel, v->width, term_height(STDERR_FILENO),
+                      term_reflows()))
+        return false;
+    if (v->question.len)
+        v->lay(v->asker);
+    return true;
+}
+
 int view_tick(struct view *v)
 {
     int64_t mono_us, wait_us;
@@ -98,10 +118,7 @@ int view_tick(struct view *v)
         return PAINT_US / 1000;
     if (v->keys)
         keys_raw(); /* an echo would shift the panel */
-    v->width = term_width(STDERR_FILENO);
-    if (!panel_resize(&v->panel, v->width, term_height(STDERR_FILENO),
-                      term_reflows()) &&
-        is_typed_at(v))
+    if (!has_new_size(v) && is_typed_at(v))
         return PAINT_US / 1000;
     paint(v, mono_us);
     return v->panel.rows ? PAINT_US / 1000 : -1;

@@ -54,6 +54,13 @@ static void erase(const struct panel *p, struct buf *out)
         buf_cstr(out, "\033[B\033[J\033[A");
 }
 
+void panel_forget(struct panel *p)
+{
+    p->rows = p->column = 0;
+    p->wrapped = false;
+    buf_clear(&p->shown);
+}
+
 void panel_lift(struct panel *p, struct buf *out)
 {
     if (!p->rows)
@@ -63,9 +70,7 @@ void panel_lift(struct panel *p, struct buf *out)
     /* A full line has no column after its last: its text continues below. */
     if (p->column && p->column < p->width)
         buf_fmt(out, "\033[A\033[%zuC", p->column);
-    p->rows = p->column = 0;
-    p->wrapped = false;
-    buf_clear(&p->shown);
+    panel_forget(p);
 }
 
 void panel_entered(struct panel *p)

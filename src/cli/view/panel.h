@@ -29,6 +29,8 @@ bool panel_resize(struct panel *p, size_t width, size_t height, bool reflows);
 void panel_paint(struct panel *p, struct buf *out, wend_str rows,
                  size_t column);
 void panel_lift(struct panel *p, struct buf *out);
+/* Its rows are not on the screen any more; nothing is erased. */
+void panel_forget(struct panel *p);
 /* The user ended a line: the cursor is below the panel. */
 void panel_entered(struct panel *p);
 

@@ -264,14 +264,6 @@ static void put_head(struct buf *out, const struct json *plan,
     buf_cstr(out, "\n\n");
 }
 
-static void pad(struct buf *out, size_t from, size_t columns)
-{
-    size_t used = utf8_count((wend_str){out->ptr + from, out->len - from});
-
-    for (; used < columns; used++)
-        buf_char(out, ' ');
-}
-
 /* Duration and failures of past runs. */
 static void put_learned(struct buf *out, const struct json *learned)
 {
@@ -293,10 +285,8 @@ static void put_facts(struct buf *out, const struct plan_drawing *d,
     const struct json *values = json_get(r->action, "values_from");
     wend_str target = json_str(json_get(r->action, "target"));
     struct buf facts = {.mem = out->mem};
-    size_t from = out->len;
 
-    term_line(out, json_str(json_get(r->action, "name")), d->name_columns);
-    pad(out, from, d->name_columns);
+    term_cell(out, json_str(json_get(r->action, "name")), d->name_columns);
     buf_str(&facts, json_str(json_get(r->action, "type")));
     if (target.ptr) {
         buf_char(&facts, ' ');
@@ -331,7 +321,7 @@ static void put_after(struct buf *out, const struct plan_drawing *d,
 {
     for (uint32_t i = 0; i < r->deps_count; i++) {
         buf_cstr(out, i ? ", " : "; after ");
-        term_line(out, d->rows[r->deps[i]].id, NAME_COLUMNS);
+        term_name(out, d->rows[r->deps[i]].id, NAME_COLUMNS);
     }
 }
 

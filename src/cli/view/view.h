@@ -64,6 +64,8 @@ struct view {
     struct status status;
     struct waterfall *waterfall; /* NULL: no plan yet */
     struct buf question;         /* rows of the approval that is asked */
+    void (*lay)(void *asker);    /* makes them anew, for another size */
+    void *asker;
     size_t column;               /* where the text of the answer ended */
     int64_t painted_us, text_us; /* monotonic: the last paint and text */
     int64_t event_us, heard_us;  /* the newest event: its time, ours */
@@ -104,6 +106,7 @@ struct buf *view_talk(struct view *v);
 /* The panel (live.c). */
 void live_event(struct view *v, const wend_event *ev);
 void live_lift(struct view *v);
+void live_anew(struct view *v); /* the process was stopped and continues */
 void live_text(struct view *v, wend_str text); /* was added to the results */
 /* The plan as it ended, as text. */
 void live_plan_end(struct view *v);

@@ -68,13 +68,13 @@ static const struct {
      60,
      {"a\n1", "7", "a\033[1mn", "o\nne\t\r", "b2", "8", "bob", "two"},
      "ID   COUNT  NAME    TEXT\n"
-     "a 1      7  a\u241b[1mn  o ne\n"
+     "a 1      7  a?[1mn  o ne\n"
      "b2       8  bob     two\n"},
     {"too narrow for the first column: it is cut",
      4,
      {"a12345", "7", "ann", "one", "b2", "1", "bob", "two"},
      "ID\n"
-     "a12~\n"
+     "a1~5\n"
      "b2\n"},
 };
 
