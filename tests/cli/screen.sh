@@ -349,8 +349,10 @@ STEPS
 is "resized: exit status" $status 0
 has "resized: it begins on the screen" small "The model wants to call shell"
 has "resized: what is left out" small "more lines"
+is "resized: words are whole" "$(grep -A 1 'risk: ' small | paste -sd/)" \
+    "  risk: high; no rule allows or denies/  this call"
 is "resized: one question" "$(times 'allow?' small) $(times 'allow?' large)" "1 1"
-is "resized: no row is wrapped" "$(grep -c '^  > echo the line with the number [0-9]*$' small)" \
+is "resized: no row is wrapped" "$(grep -c '^  [$>] echo the line with the number [0-9]*$' small)" \
     "$(grep -c 'echo the' small)"
 lacks "resized: none is left" "$out" "allow?"
 finish

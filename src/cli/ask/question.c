@@ -13,6 +13,7 @@ enum {
     BEGINNING_SPARE = 10, /* columns of each line that precede the text */
     ROWS_BESIDE = 4,      /* of a screen: the text above, a bar, "more" */
     ROWS_MIN = 3,         /* of the call, on any screen */
+    INDENT = 2,           /* columns before a row that continues another */
 };
 
 wend_str approval_subject(const wend_event *ask)
@@ -112,6 +113,21 @@ static void put_subject(const struct approvals *a, struct buf *out,
     buf_cstr(out, a->changed.len ? ", as you changed it\n" : "\n");
 }
 
+/* Wrapped between words, and within a word that is wider than the screen. */
+static void put_rows(struct buf *out, wend_str text, size_t width)
+{
+    struct buf wrapped = {.mem = out->mem};
+    wend_str line;
+
+    while (text.len && str_line(&text, &line)) {
+        term_words(&wrapped, line, 0, INDENT, width);
+        buf_char(&wrapped, '\n');
+    }
+    term_rows(out, buf_view(&wrapped), width, SIZE_MAX);
+    out->failed |= wrapped.failed;
+    buf_free(&wrapped);
+}
+
 /* On a screen that can be painted: everything that a yes allows is on it, or
  * reported as omitted. */
 void question_paint(const struct approvals *a, struct view *v,
@@ -123,11 +139,11 @@ void question_paint(const struct approvals *a, struct view *v,
 
     buf_clear(out);
     put_subject(a, &head, run, p);
-    term_rows(out, buf_view(&head), v->width, SIZE_MAX);
+    put_rows(out, buf_view(&head), v->width);
     put_reasons(v, &tail, &a->queue[0]->u.approval_ask);
     put_rule(a, &tail);
     question_put(a, &tail, v->keys);
-    term_rows(&rows, buf_view(&tail), v->width, SIZE_MAX);
+    put_rows(&rows, buf_view(&tail), v->width);
     used = str_count(buf_view(out), '\n') + str_count(buf_view(&rows), '\n') +
            ROWS_BESIDE;
     room =
