@@ -59,6 +59,18 @@ typedef enum wend_effort {
     WEND_EFFORT_HIGH
 } wend_effort;
 
+/* What a run tells its model about the folder `cwd`, besides the
+ * instructions: the date, the git branch, and the notes of the project
+ * (AGENTS.md, CLAUDE.md or WEND.md, see wend-agent(5)). It is recorded in
+ * run_start.context. */
+typedef enum wend_project {
+    WEND_PROJECT_DEFAULT = 0, /* an agent file: what the host says; a host:
+                                 nothing */
+    WEND_PROJECT_OFF,         /* nothing */
+    WEND_PROJECT_ON,     /* notes are labelled WEND_LABEL_UNTRUSTED_SOURCE */
+    WEND_PROJECT_TRUSTED /* the host vouches for the notes */
+} wend_project;
+
 typedef struct wend_agent_options {
     size_t size;
     const char *name; /* default "agent" */
@@ -129,6 +141,7 @@ typedef struct wend_agent_options {
     /* Messages of a conversation's past that a run takes over, the newest ones;
      * 0: all. See messages of wend_run_options and wend_run_follow. */
     uint32_t max_history;
+    wend_project project;
 } wend_agent_options;
 
 /* Makes an agent that belongs to the runtime and its thread. All options are
@@ -364,7 +377,8 @@ typedef struct wend_manifest {
     const char *name;        /* its own, else that of the file */
     const char *description; /* NULL: none */
     /* Model, base_url, fallbacks, instructions, limits, rules, label_rows,
-     * network, context_tokens, memory_user; 0 or NULL where it says nothing. */
+     * network, context_tokens, memory_user, project; 0 or NULL where it says
+     * nothing. */
     const wend_agent_options *options;
     const char *const *tools; /* names; NULL: it does not say */
     size_t tools_count;

@@ -31,6 +31,7 @@ struct settings {
     int64_t max_turns, timeout_ms, budget_tokens, budget_cost, parallel;
     int64_t eager;  /* wend_eager */
     int64_t effort; /* wend_effort */
+    int64_t notes;  /* index of the word: 1 is off */
     struct words approve, tools, fallback;
     /* Options only. */
     bool http2;

@@ -24,7 +24,7 @@ static const char *const keys[] = {
     "model",     "store",    "instructions",  "fallback",      "model_timeout",
     "base_url",  "key_file", "ca_file",       "insecure_http", "models",
     "max_turns", "timeout",  "budget_tokens", "parallel",      "budget_cost",
-    "eager",     "effort",   "approve",       "tools",
+    "eager",     "effort",   "approve",       "tools",         "notes",
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 _Static_assert((int)KEYS <= (int)CONFIG_KEYS_MAX, "a line for each key");

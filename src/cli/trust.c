@@ -114,6 +114,58 @@ wend_status trust_has(const char *path, const char *sum, struct arena *a,
     return s;
 }
 
+/* ---- Folders ------------------------------------------------------------- */
+
+static const char folder_sum[] =
+    "0000000000000000000000000000000000000000000000000000000000000000";
+
+bool trust_is_folder(wend_str sum)
+{
+    return str_is(sum, folder_sum);
+}
+
+/* A manifest speaks for its own folder, and for all of a repository if that
+ * begins there. */
+static bool covers(const struct trust_line *line, wend_str cwd, struct arena *a)
+{
+    struct buf git = {.mem = a->mem};
+    wend_str folder = line->path;
+    bool whole = trust_is_folder(line->sum);
+
+    while (!whole && folder.len && folder.ptr[folder.len - 1] != '/')
+        folder.len--;
+    while (folder.len > 1 && folder.ptr[folder.len - 1] == '/')
+        folder.len--;
+    if (!folder.len || cwd.len < folder.len ||
+        memcmp(cwd.ptr, folder.ptr, folder.len))
+        return false;
+    if (cwd.len == folder.len)
+        return true;
+    if (folder.len > 1 && cwd.ptr[folder.len] != '/')
+        return false;
+    if (!whole) {
+        buf_str(&git, folder);
+        buf_cstr(&git, "/.git");
+        whole = !git.failed && access(git.ptr, F_OK) == 0;
+        buf_free(&git);
+    }
+    return whole;
+}
+
+bool trust_folder(struct arena *a)
+{
+    const char *cwd = trust_real(".", a);
+    struct trust_line line;
+    wend_str text;
+
+    if (!cwd || read_lines(a, &text, NULL) != WEND_OK)
+        return false;
+    while (next_line(&text, &line))
+        if (!line.part && covers(&line, str_of(cwd), a))
+            return true;
+    return false;
+}
+
 /* ---- What changed -------------------------------------------------------- */
 
 static void put_name(struct buf *out, wend_str name, const char *how)
@@ -272,6 +324,11 @@ wend_status trust_add(const char *path, const wend_manifest *m, struct arena *a,
                ? fail(err, WEND_E_INVAL,
                       "a path that contains a line break cannot be accepted")
                : change(path, buf_view(&lines), a, &had, err);
+}
+
+wend_status trust_add_folder(const char *path, struct arena *a, wend_error *err)
+{
+    return trust_add(path, &(wend_manifest){.sum = folder_sum}, a, err);
 }
 
 wend_status trust_remove(const char *path, struct arena *a, wend_error *err)

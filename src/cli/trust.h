@@ -3,7 +3,8 @@
  *
  * The file of manifests has lines "SUM PATH". A path has one line; the sum is
  * that of wend_manifest. Following lines that start with a tab are the covered
- * files, each with its own sum; they only serve to name changes. The file is
+ * files, each with its own sum; they only serve to name changes. A folder has
+ * a sum of zeros: its content may change. The file is
  * ignored if it belongs to another user or is writable by others.
  */
 #ifndef CLI_TRUST_H
@@ -26,6 +27,14 @@ wend_status trust_changes(const char *path, const wend_manifest *m,
                           struct arena *a, struct buf *out, wend_error *err);
 /* WEND_E_NOTFOUND if it was not accepted. */
 wend_status trust_remove(const char *path, struct arena *a, wend_error *err);
+
+/* Accepts a folder: the notes in it, and in those beneath it, are trusted. */
+wend_status trust_add_folder(const char *path, struct arena *a,
+                             wend_error *err);
+bool trust_is_folder(wend_str sum); /* of a line for one */
+/* Whether the working directory was accepted, by itself or with a manifest of
+ * it or of its repository. Whatever cannot be read was not. */
+bool trust_folder(struct arena *a);
 
 /* Calls fn for each accepted file. */
 wend_status trust_each(struct arena *a,

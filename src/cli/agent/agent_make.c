@@ -13,6 +13,7 @@
 #include "cli/ask/ask.h"
 #include "cli/ask/remember.h"
 #include "cli/config.h"
+#include "cli/trust.h"
 
 static const char *const approve_words[] = {
     [WEND_APPROVE_ASK] = "ask",
@@ -248,6 +249,9 @@ int agent_fill(struct cli *cli, wend_load_options *load, wend_agent_options *o)
     o->record_dir = set->record_dir;
     o->playback_dir = set->playback_dir;
     o->http2 = set->http2;
+    o->project = set->notes == 1             ? WEND_PROJECT_OFF
+                 : trust_folder(&cli->arena) ? WEND_PROJECT_TRUSTED
+                                             : WEND_PROJECT_ON;
     o->model_timeout_ms = set->model_timeout_ms;
     load->agent = o;
     load->manifest = cli->agent;

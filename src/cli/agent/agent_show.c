@@ -157,6 +157,8 @@ void agent_show(struct buf *out, const wend_manifest *m)
     put_text(out, "at", o->base_url);
     put_words(out, "fallback", o->fallbacks, o->fallbacks_count);
     put_text(out, "instructions", o->instructions);
+    if (o->project == WEND_PROJECT_OFF)
+        put_text(out, "notes", "off");
     if (m->tools && !m->tools_count)
         put_text(out, "tools", "none");
     put_words(out, "tools", m->tools, m->tools_count);

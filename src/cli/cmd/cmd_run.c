@@ -67,6 +67,8 @@ static const struct opt opts[] = {
     ROW_WORD(on_unknown, "on-unknown", "WHAT", unknown_words,
              "unknown outcomes: tell, stop, ask, retry or verify"),
     ROW_SANDBOX(SANDBOX_HELP),
+    ROW_WORD(notes, "notes", "on|off", on_off_words,
+             "tell the model the project's notes, date and branch"),
     ROW_TEXT(schema, "schema", "FILE",
              "JSON Schema that the answer must match"),
     ROWS_NAMES(""),

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/agent/agent.h"
@@ -42,6 +43,8 @@ static void put_line(void *ctx, wend_str sum, wend_str path)
 
     if (access(name, F_OK))
         state = "gone";
+    else if (trust_is_folder(sum))
+        state = "folder";
     else if (agent_open(l->cli, name, true, &m) == WEND_OK &&
              str_is(sum, m->sum))
         state = "ok";
@@ -162,6 +165,28 @@ static int remove_file(struct cli *cli, const char *path)
     return report(cli, s);
 }
 
+static int accept_folder(struct cli *cli, const char *path)
+{
+    struct buf b = {.mem = &cli_mem};
+    const char *real = trust_real(path, &cli->arena);
+    wend_status s = trust_add_folder(real, &cli->arena, &cli->err);
+
+    if (s != WEND_OK)
+        return report(cli, s);
+    buf_cstr(&b, "accepted: ");
+    term_line(&b, str_of(real), 4096);
+    buf_cstr(&b, "; notes in it (AGENTS.md, CLAUDE.md, WEND.md) are trusted "
+                 "from now on\n");
+    return print_buf(&b);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+
+    return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
 static int run(struct cli *cli)
 {
     if (cli->set.list && (cli->args_count || cli->set.remove))
@@ -172,6 +197,8 @@ static int run(struct cli *cli)
         return usage_error(cli, "expected a file");
     if (cli->set.remove)
         return remove_file(cli, cli->args[0]);
+    if (is_folder(cli->args[0]))
+        return accept_folder(cli, cli->args[0]);
     return (is_store(cli->args[0]) ? accept_store : accept_file)(cli,
                                                                  cli->args[0]);
 }
@@ -179,7 +206,7 @@ static int run(struct cli *cli)
 const struct command command_trust = {
     .name = "trust",
     .args = "[OPTIONS] [FILE]",
-    .summary = "accept a project's manifest, or a store from elsewhere",
+    .summary = "accept a project's manifest or folder, or a store",
     .more =
         "./wend.yaml is used only after it was accepted, together with the "
         "files that it\n"
@@ -187,7 +214,9 @@ const struct command command_trust = {
         "acceptance. Read\n"
         "them first. FILE may also be a store: runs in a store that was "
         "created elsewhere\n"
-        "cannot choose programs, keys or policy until the store is accepted.\n",
+        "cannot choose programs, keys or policy until the store is accepted. "
+        "Or a folder:\n"
+        "then the notes of the project in it are trusted.\n",
     .args_max = 1,
     .opts = opts,
     .no_config = true,
@@ -239,6 +268,7 @@ static const char template[] =
     "#   parallel: 5\n"
     "\n"
     "# network: on                # off, or hosts for http_request\n"
+    "# notes: on                  # off: no AGENTS.md, date and branch\n"
     "\n"
     "# MCP servers: programs or URLs.\n"
     "# mcp:\n"

@@ -365,6 +365,7 @@ static wend_status child_read(const struct json *j, struct arena *a, void *item,
     k->plan_json = json_text(json_get(j, "plan"), a);
     limits_read(json_get(j, "limits"), &k->limits);
     k->reads = !k->plan_json.ptr;
+    k->notes_off = str_is(json_str(json_get(config, "notes")), "off");
     tools_look(config, k);
     return named_or_fail(j, a, k->name.ptr && k->config_json.ptr, "an agent",
                          err);

@@ -135,6 +135,7 @@ struct child_config {
     wend_str plan_json;    /* absent: it takes a prompt */
     wend_ev_limits limits; /* its own */
     bool reads;            /* whatever it does, it only reads */
+    bool notes_off;        /* its model is not told the parent's context */
 };
 
 /* Rules, and what asking means. */

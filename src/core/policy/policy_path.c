@@ -92,6 +92,7 @@ static const struct place_row {
      ".config/systemd .config/environment.d .local/bin .gdbinit .lldbinit "
      ".pythonrc* .pdbrc* .irbrc .pryrc .rprofile .psqlrc .sqliterc "
      ".screenrc .tmux.conf .npmrc .yarnrc* .cargo/config*"},
+    {PLACE_CODE, "notes for models", "agents.md claude.md wend.md"},
     {PLACE_CODE, "a file of wend",
      "wend.y*ml .config/wend .local/share/wend *.db *.db-*"},
     {PLACE_CODE | PLACE_SECRET, "keys", ".ssh .gnupg"},

@@ -175,6 +175,8 @@ static wend_status put_rest(wend_agent *a, const wend_agent_options *o,
     json_close(b, '}');
     if (o->memory_user)
         json_add_raw(b, "memory", STR("{\"scope\":\"user\"}"));
+    if (o->project == WEND_PROJECT_OFF)
+        json_add_str(b, "notes", STR("off"));
     json_add_str(b, "sandbox", o->sandbox_off ? STR("off") : STR("on"));
     json_add_str(b, "eager", str_of(eager_names[o->eager]));
     if (o->effort)
@@ -276,6 +278,10 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
     a->name = utf8_keep(str_of(o->name ? o->name : "agent"), &a->arena);
     a->sandbox_off = o->sandbox_off;
     a->memory_user = o->memory_user;
+    a->project = o->project;
+    a->tape_plays = o->playback_dir != NULL;
+    a->tape_dir = arena_str(
+        &a->arena, str_of(o->record_dir ? o->record_dir : o->playback_dir));
     a->limits.turns = o->limits.turns ? o->limits.turns : TURNS_DEFAULT;
     a->parallel_given = o->limits.parallel != 0;
     a->limits.parallel =

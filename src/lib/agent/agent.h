@@ -122,6 +122,9 @@ struct wend_agent {
     bool sandbox_off;    /* programs run without */
     bool memory_user;    /* what is remembered counts in all folders */
     bool parallel_given; /* so that it counts for plans, too */
+    bool tape_plays;     /* else it records */
+    wend_str tape_dir;   /* absent: neither */
+    wend_project project;
 };
 
 /* WEND_OK, or why the call that `what` names must not happen. */

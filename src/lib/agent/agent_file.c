@@ -391,6 +391,7 @@ static wend_status fill_options(struct agent_loader *l, struct agent_file *f)
     o->context_tokens = m->context_tokens;
     o->max_history = (uint32_t)m->max_history;
     o->memory_user = m->memory_user;
+    o->project = m->notes_off ? WEND_PROJECT_OFF : WEND_PROJECT_DEFAULT;
     return l->arena->failed ? nomem(l) : WEND_OK;
 }
 

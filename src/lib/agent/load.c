@@ -82,6 +82,7 @@ static void forget_own(const struct load *l, wend_agent_options *o)
     o->context_tokens = 0;
     o->max_history = 0;
     o->memory_user = l->agent.memory_user;
+    o->project = l->agent.project;
 }
 
 static void take_file(wend_agent_options *o, const wend_agent_options *f,
@@ -95,6 +96,8 @@ static void take_file(wend_agent_options *o, const wend_agent_options *f,
     take_number(&o->context_tokens, f->context_tokens, wins);
     take_count(&o->max_history, f->max_history, wins);
     o->memory_user |= f->memory_user;
+    if (f->project)
+        o->project = f->project;
     if (f->fallbacks && (wins || !o->fallbacks)) {
         o->fallbacks = f->fallbacks;
         o->fallbacks_count = f->fallbacks_count;

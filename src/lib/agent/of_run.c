@@ -348,6 +348,9 @@ static wend_status make(struct remake *m, const struct past *past,
     o.guarded = list_of(m, json_get(config, "guarded"), &o.guarded_count);
     o.label_rows = list_of(m, json_get(json_get(config, "policy"), "labels"),
                            &o.label_rows_count);
+    o.project = str_is(json_str(json_get(config, "notes")), "off")
+                    ? WEND_PROJECT_OFF
+                    : host->project;
     o.memory_user =
         str_is(json_str(json_get(json_get(config, "memory"), "scope")), "user");
     o.fallbacks =

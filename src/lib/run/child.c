@@ -181,6 +181,8 @@ void child_fill_start(const struct child *c, wend_ev_run_start *e)
     e->session = parent->birth.session;
     if (parent->correlation.ptr)
         e->correlation_id = parent->correlation;
+    if (!c->fx.child_config->notes_off)
+        e->context_json = parent->turn.context_json;
     e->limits = c->fx.child_config->limits;
     e->limits.parallel =
         c->fx.child_config->plan_json.ptr

@@ -292,6 +292,8 @@ wend_status run_begin(struct wend_run *r, wend_str prompt,
 
     memset(&e, 0, sizeof e);
     s = fill_start(r, o, past, &e, err);
+    if (s == WEND_OK && !r->child)
+        s = run_context(r, &e.context_json, err);
     if (r->child)
         child_fill_start(r->child, &e);
     r->correlation = arena_str(&r->arena, e.correlation_id);

@@ -286,10 +286,17 @@ bool replay_over(const struct wend_run *r);
 void replay_cancel(struct wend_run *r); /* nothing more is given out */
 void replay_free(struct wend_run *r);
 
+/* ---- run_context.c ------------------------------------------------------- */
+
+/* run_start.context of a new run; absent: its agent wants none. */
+wend_status run_context(struct wend_run *r, wend_str *out, wend_error *err);
+
 /* ---- trouble.c ----------------------------------------------------------- */
 
 /* An error whose code is the component. */
 void run_error(struct wend_run *r, const char *component, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+void run_warn(struct wend_run *r, const char *code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void run_inherit_troubles(struct wend_run *r); /* those that the agent has */
 /* Tells all runs of the agent; stands: also those that start later. */

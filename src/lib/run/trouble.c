@@ -47,20 +47,37 @@ static void run_trouble(struct wend_run *r, const struct trouble *t)
         shell_input(r, &in);
 }
 
-void run_error(struct wend_run *r, const char *component, const char *fmt, ...)
+static void run_says(struct wend_run *r, bool warning, const char *code,
+                     const char *fmt, va_list ap)
 {
-    struct trouble t = {.code = str_of(component),
-                        .component = str_of(component),
-                        .retryable = true};
+    struct trouble t = {.code = str_of(code),
+                        .component = str_of(code),
+                        .warning = warning,
+                        .retryable = !warning};
     char message[400];
-    va_list ap;
 
-    va_start(ap, fmt);
     utf8_vfmt(message, sizeof message, fmt, ap);
-    va_end(ap);
     t.message = utf8_keep(str_of(message), &r->arena);
     if (t.message.ptr)
         run_trouble(r, &t);
+}
+
+void run_error(struct wend_run *r, const char *component, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    run_says(r, false, component, fmt, ap);
+    va_end(ap);
+}
+
+void run_warn(struct wend_run *r, const char *code, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    run_says(r, true, code, fmt, ap);
+    va_end(ap);
 }
 
 void run_inherit_troubles(struct wend_run *r)

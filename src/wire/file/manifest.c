@@ -229,7 +229,7 @@ static FIELD_READ(read_network)
 
     return j->kind == JSON_ARRAY
                ? field_list(f, field, j, at)
-               : manifest_read_sandbox(f, field, j, &m->network_off);
+               : manifest_read_off(f, field, j, &m->network_off);
 }
 
 /* ---- MCP servers --------------------------------------------------------- */
@@ -242,11 +242,11 @@ FIELD_READ(manifest_read_url)
     return field_cstr(f, field, j, at);
 }
 
-/* `off` as manifest_read_sandbox has it, upside down. */
+/* `off` as manifest_read_off has it, upside down. */
 FIELD_READ(manifest_read_switch)
 {
     bool off;
-    wend_status s = manifest_read_sandbox(f, field, j, &off);
+    wend_status s = manifest_read_off(f, field, j, &off);
 
     if (!s)
         *(bool *)at = !off;
@@ -275,7 +275,7 @@ static FIELD_READ(read_server)
         {"timeout", field_ms, AT(timeout_ms), .min = 1, .max = UINT32_MAX},
         {"start_timeout", field_ms, AT(start_timeout_ms), .min = 1,
          .max = UINT32_MAX},
-        {"sandbox", manifest_read_sandbox, AT(sandbox_off)},
+        {"sandbox", manifest_read_off, AT(sandbox_off)},
         {"network", manifest_read_switch, AT(network_on)},
         {"trust", manifest_read_switch, AT(trust)},
         {"secrets", field_list,
@@ -367,6 +367,7 @@ static const struct field agent_rows[] = {
     {"skills", field_list, WORDS(skills, manifest_read_word)},
     {"retrieval", .read = read_retrieval},
     {"memory", .read = read_memory},
+    {"notes", manifest_read_off, AT(notes_off)},
     {"limits", field_mapping, AT(limits), .rows = limits_rows},
     {"policy", .read = read_policy, .item = read_row, .size = 1,
      .max = MANIFEST_LIST_MAX},

@@ -54,6 +54,7 @@ struct agent_manifest {
     } retrieval;
     int memory;       /* enum manifest_memory */
     bool memory_user; /* served: facts are the same in all folders */
+    bool notes_off;   /* the model is told nothing of the folder */
 };
 
 struct tool_manifest {

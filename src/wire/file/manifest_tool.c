@@ -66,7 +66,7 @@ FIELD_READ(manifest_read_variable)
     return manifest_read_word(f, field, j, at);
 }
 
-FIELD_READ(manifest_read_sandbox)
+FIELD_READ(manifest_read_off)
 {
     static const char *const words[] = {"on", "off", NULL};
 
@@ -232,7 +232,7 @@ static const struct field tool_rows[] = {
     {"category", field_index, AT(category), .words = categories},
     {"labels", field_list, WORDS(labels, manifest_read_label)},
     {"timeout", field_ms, AT(timeout_ms), .min = 1, .max = UINT32_MAX},
-    {"sandbox", manifest_read_sandbox, AT(sandbox_off)},
+    {"sandbox", manifest_read_off, AT(sandbox_off)},
     {"secrets", field_list, WORDS(secrets, manifest_read_variable)},
     {"output", field_second, AT(output_json), .words = outputs},
     {"subject", field_cstr, AT(subject)},

@@ -186,7 +186,7 @@ static const struct field rows[] = {
      .max = UINT32_MAX, .kinds = MCP},
     {"command", manifest_read_command, AT(server.command), .kinds = MCP},
     {"url", manifest_read_url, AT(server.url), .kinds = MCP},
-    {"sandbox", manifest_read_sandbox, AT(server.sandbox_off), .kinds = MCP},
+    {"sandbox", manifest_read_off, AT(server.sandbox_off), .kinds = MCP},
     {"network", manifest_read_switch, AT(server.network_on), .kinds = MCP},
     {"trust", manifest_read_switch, AT(server.trust), .kinds = MCP},
     {0},
