@@ -35,7 +35,7 @@ for row in $rows; do
         --record "$work/$provider"
     is "$provider: recorded: exit status" $status 0
     cp "$out" "$work/$provider.events"
-    is "$provider: a pair for each request" "$(ls "$work/$provider" | xargs)" \
+    is "$provider: a pair for each request" "$(cd "$work/$provider" && echo 0*)" \
         "0001.request 0001.response 0002.request 0002.response"
     ! grep -rqF "$canary" "$work/$provider"
     ok "$provider: no key in it"
