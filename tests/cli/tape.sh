@@ -138,7 +138,7 @@ prompt="hi there" ask openai:x --base-url "$url" --playback "$work/openai"
 is "another prompt: exit status" $status 1
 has "another prompt: code" "$out" '"code":"invalid"'
 lacks "another prompt: not tried again" "$out" model_retry
-grep -qE 'playback: request 1 differs from the recording at byte [0-9]+: messages\[0\]\.content: recorded \\"hi\\", now \\"hi there\\"' "$out"
+grep -qE 'playback: request 1 differs from the recording at byte [0-9]+: messages\[1\]\.content: recorded \\"hi\\", now \\"hi there\\"' "$out"
 ok "another prompt: said" || tail -n 3 "$out"
 ask openai:x --base-url "$url" --playback "$work/openai" --instructions "Be."
 grep -qE 'request 1 differs .* messages\[0\]\.' "$out"

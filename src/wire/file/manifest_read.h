@@ -18,7 +18,7 @@ FIELD_READ(manifest_read_variable); /* the name of one */
 FIELD_READ(manifest_read_label);
 
 FIELD_READ(manifest_read_command);   /* struct manifest_words: a program */
-FIELD_READ(manifest_read_off);   /* bool: it is off */
+FIELD_READ(manifest_read_off);       /* bool: it is off */
 FIELD_READ(manifest_read_switch);    /* bool: it is on */
 FIELD_READ(manifest_read_url);       /* wend_str: of http or https */
 FIELD_READ(manifest_read_schema);    /* wend_str: canonical JSON; it compiles */
