@@ -51,6 +51,9 @@ struct settings {
     int64_t format;     /* index of the word; -1 = not given */
     int64_t on_unknown; /* wend_unknown */
     const char *since, *until, *after, *grep;
+    const char *forget;    /* a rule that was remembered */
+    const char *call_args; /* JSON instead of a call's arguments */
+    bool edit;
     bool tree;
     bool goes_on; /* -c: with the last conversation */
     int64_t older_ms, limit, seq_from, seq_to, seq_at, jobs;

@@ -68,6 +68,54 @@ has "config --json: a setting" "$out" \
     "{\"setting\":\"eager\",\"value\":\"off\",\"origin\":\"$file:9\"}"
 has "config --json: a key" "$out" '{"variable":"OPENAI_API_KEY","set":true}'
 lacks "config --json: no key" "$out" never-show
+has "config --json: a number is a number" "$out" \
+    "{\"setting\":\"max_turns\",\"value\":7,\"origin\":\"$file:4\"}"
+has "config --json: so is money" "$out" '"value":0.25,'
+has "config --json: a default that is a number" \
+    <(WEND_CONFIG=/dev/null "$WEND" config --json) \
+    '{"setting":"parallel","value":5,"origin":"default"}'
+has "config --json: a flag" "$out" '{"setting":"insecure_http","value":false,'
+
+# ---- Approvals: what a run would do, and what earlier answers left -------------------
+
+WEND_CONFIG=/dev/null exits "config: no terminal" 0 "$WEND" config
+is "config: no terminal: as the run records it" "$(row approve)" \
+    "approve deny default, without a terminal"
+WEND_CONFIG=/dev/null run "$WEND" run --json -m "$hello" hi
+is "a run without a terminal" "$(first "$(at data.config.policy.approve)")" deny
+WEND_CONFIG=/dev/null run "$WEND" config --approve ask
+is "config: asked for" "$(row approve)" "approve ask option --approve"
+WEND_CONFIG=/dev/null run "$WEND" config --approve 'shell(ls *)'
+is "config: a rule, and the mode of a run" "$(row approve)" \
+    "approve deny, shell(ls *) option --approve"
+approvals=$HOME/.local/share/wend/approvals
+mkdir -p "${approvals%/*}"
+printf '# mine\n%s\tshell(git *)\n/elsewhere\tshell(make)\n!write_file\n' \
+    "$PWD" >"$approvals"
+chmod 600 "$approvals"
+exits "config: remembered" 0 "$WEND" config
+is "config: remembered: newest first, with directory and line" \
+    "$(sed -n '/^Remembered/,$p' "$out" | grep '^  ' | tr -s ' ')" \
+    " !write_file everywhere $approvals:4
+ shell(make) in /elsewhere $approvals:3
+ shell(git *) in $PWD $approvals:2"
+has "config: remembered: how to forget one" "$out" "wend config --forget RULE"
+run "$WEND" config --json
+has "config --json: remembered" "$out" \
+    "{\"approval\":\"shell(git *)\",\"directory\":\"$PWD\",\"here\":true,\"file\":\"$approvals\",\"line\":2}"
+has "config --json: remembered everywhere" "$out" \
+    '{"approval":"!write_file","directory":null,"here":true,'
+exits "config --forget: of another directory" 2 "$WEND" config --forget 'shell(make)'
+has "config --forget: why not" "$err" "no rule 'shell(make)' is remembered for this directory"
+exits "config --forget" 0 "$WEND" config --forget 'shell(git *)'
+has "config --forget: said" "$err" "forgotten: shell(git *)"
+is "config --forget: the rest stays" "$(cat "$approvals")" \
+    "$(printf '# mine\n/elsewhere\tshell(make)\n!write_file')"
+is "config --forget: so do its permissions" "$(stat -c %a "$approvals")" 600
+rm "$approvals"
+exits "config --forget: nothing is remembered" 2 "$WEND" config --forget x
+[ ! -e "$approvals" ]
+ok "config --forget: nothing is made"
 mkdir project && cd project || exit 2
 printf 'wend: agent/1\nname: p\nlimits:\n  turns: 2\n' >wend.yaml
 exits "config, untrusted" 0 "$WEND" config

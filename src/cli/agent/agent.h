@@ -72,6 +72,8 @@ wend_agent_options agent_options(const struct settings *from,
 int agent_fill(struct cli *cli, wend_load_options *load, wend_agent_options *o);
 /* What --approve says, with the rules that are remembered. Sets cli->asks. */
 int agent_approve(struct cli *cli, wend_agent_options *o, bool *allow_rest);
+/* The wend_approve of that word of --approve; below 0: it is a rule. */
+int agent_approve_mode(const char *word);
 /* Whether the working directory is the user's home directory. */
 bool workspace_is_home(void);
 /* As report for an agent that was made or not: also where, for a schema. */

@@ -22,6 +22,11 @@ static const char *const approve_words[] = {
 };
 enum { APPROVE_WORDS = sizeof approve_words / sizeof *approve_words };
 
+int agent_approve_mode(const char *word)
+{
+    return str_index(str_of(word), approve_words, APPROVE_WORDS);
+}
+
 /* Modes and rules come in one list; the last mode counts. The user overrides
  * the agent's file. */
 int agent_approve(struct cli *cli, wend_agent_options *o, bool *allow_rest)
@@ -37,7 +42,7 @@ int agent_approve(struct cli *cli, wend_agent_options *o, bool *allow_rest)
         arena_alloc(&cli->arena, (w->count + kept.count + 1) * sizeof *rules);
     o->approve = WEND_APPROVE_ASK;
     for (size_t i = 0; i < w->count; i++) {
-        int mode = str_index(str_of(w->items[i]), approve_words, APPROVE_WORDS);
+        int mode = agent_approve_mode(w->items[i]);
         int code = mode < 0 ? tools_check_rule(cli, w->items[i], approve_words,
                                                APPROVE_WORDS)
                             : EXIT_DONE;

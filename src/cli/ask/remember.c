@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "cli/config.h"
+#include "cli/file_out.h"
 #include "cli/trust.h"
 #include "wire/file/manifest.h"
 
@@ -37,58 +38,99 @@ static bool still_holds(wend_str rule, const char *path)
     return false;
 }
 
-/* The rule of a line, absent if it is for another directory. */
-static wend_str rule_of(wend_str line, const char *here)
+bool remember_path(struct buf *out)
 {
-    const char *tab = line.ptr[0] == '/' ? strchr(line.ptr, '\t') : NULL;
-    wend_str folder = {line.ptr, tab ? (size_t)(tab - line.ptr) : 0};
+    bool ok = data_folder(out);
 
-    if (!tab)
-        return line;
-    return here && str_is(folder, here) ? str_of(tab + 1) : STR_NONE;
+    if (ok)
+        buf_cstr(out, "/approvals");
+    return ok;
+}
+
+/* The text is NUL-terminated in the arena. False: it holds no rule. */
+static bool read_line(wend_str line, const char *here, struct kept_answer *out)
+{
+    const char *tab =
+        line.len && line.ptr[0] == '/' ? strchr(line.ptr, '\t') : NULL;
+
+    if (!line.len || line.ptr[0] == '#')
+        return false;
+    out->rule = tab ? str_of(tab + 1) : line;
+    out->folder =
+        tab ? (wend_str){line.ptr, (size_t)(tab - line.ptr)} : STR_NONE;
+    out->here = !tab || (here && str_is(out->folder, here));
+    return true;
 }
 
 /* From the end: the last answer applies. */
-static wend_status take_lines(wend_str text, const char *path,
-                              struct words *out, struct arena *a,
-                              wend_error *err)
+static wend_status each_line(wend_str text, kept_answer_fn fn, void *ctx,
+                             struct arena *a, wend_error *err)
 {
     char room[PATH_MAX];
     const char *here = getcwd(room, sizeof room);
+    struct kept_answer k = {0};
+    wend_status s = WEND_OK;
     size_t end = text.len;
 
-    while (end) {
+    for (size_t i = 0; i < text.len; i++)
+        k.line += text.ptr[i] == '\n';
+    k.line += end && text.ptr[end - 1] != '\n';
+    if (end && text.ptr[end - 1] == '\n')
+        end--;
+    while (s == WEND_OK && k.line) {
         size_t begin = end;
-        wend_str line, rule;
+        wend_str line;
 
         while (begin && text.ptr[begin - 1] != '\n')
             begin--;
         line = arena_str(a, (wend_str){text.ptr + begin, end - begin});
         end = begin ? begin - 1 : 0;
-        if (!line.len || line.ptr[0] == '#')
-            continue;
-        rule = rule_of(line, here);
-        if (rule.ptr && !is_rule(rule))
-            return fail(err, WEND_E_PARSE,
-                        "%.200s: '%.100s' is not a valid rule", path, rule.ptr);
-        if (rule.ptr && still_holds(rule, path))
-            words_add(out, rule.ptr, a);
+        if (read_line(line, here, &k))
+            s = fn(ctx, &k, err);
+        k.line--;
     }
+    return s;
+}
+
+wend_status remember_each(kept_answer_fn fn, void *ctx, struct arena *a,
+                          wend_error *err)
+{
+    struct buf path = {.mem = &cli_mem}, text = {.mem = &cli_mem};
+    wend_status s;
+
+    if (!remember_path(&path))
+        return WEND_OK;
+    s = data_file_read(path.ptr, &text, err);
+    if (!s)
+        s = each_line(buf_view(&text), fn, ctx, a, err);
+    return s == WEND_E_NOTFOUND ? WEND_OK : s;
+}
+
+struct rules {
+    struct words *out;
+    struct arena *arena;
+    struct buf path;
+};
+
+static wend_status take_rule(void *ctx, const struct kept_answer *k,
+                             wend_error *err)
+{
+    struct rules *r = ctx;
+
+    if (k->here && !is_rule(k->rule))
+        return fail(err, WEND_E_PARSE, "%.200s: '%.100s' is not a valid rule",
+                    r->path.ptr, k->rule.ptr);
+    if (k->here && still_holds(k->rule, r->path.ptr))
+        words_add(r->out, k->rule.ptr, r->arena);
     return WEND_OK;
 }
 
 wend_status remember_rules(struct words *out, struct arena *a, wend_error *err)
 {
-    struct buf path = {.mem = &cli_mem}, text = {.mem = &cli_mem};
-    wend_status s;
+    struct rules r = {out, a, {.mem = &cli_mem}};
 
-    if (!data_folder(&path))
-        return WEND_OK;
-    buf_cstr(&path, "/approvals");
-    s = data_file_read(path.ptr, &text, err);
-    if (!s)
-        s = take_lines(buf_view(&text), path.ptr, out, a, err);
-    return s == WEND_E_NOTFOUND ? WEND_OK : s;
+    remember_path(&r.path);
+    return remember_each(take_rule, &r, a, err);
 }
 
 static bool is_plain(const char *s, size_t len)
@@ -132,4 +174,55 @@ wend_status remember_add(wend_str rule, wend_error *err)
     if (fd >= 0)
         close(fd);
     return s;
+}
+
+/* ---- Forgetting -----------------------------------------------------------
+ */
+
+/* Copies the lines but those of the rule that apply here. */
+static size_t without(struct cli *cli, wend_str text, const char *rule,
+                      struct buf *out)
+{
+    char room[PATH_MAX];
+    const char *here = getcwd(room, sizeof room);
+    size_t found = 0;
+    wend_str line;
+
+    while (str_line(&text, &line)) {
+        struct kept_answer k;
+        bool is = read_line(arena_str(&cli->arena, line), here, &k) && k.here &&
+                  str_is(k.rule, rule);
+
+        found += is;
+        if (is)
+            continue;
+        buf_str(out, line);
+        buf_char(out, '\n');
+    }
+    return found;
+}
+
+int remember_forget(struct cli *cli, const char *rule, size_t *lines)
+{
+    struct buf path = {.mem = &cli_mem}, text = path, rest = path;
+    struct file_out f;
+    wend_status s;
+    int code;
+
+    *lines = 0;
+    if (!remember_path(&path))
+        return EXIT_DONE;
+    s = data_file_read(path.ptr, &text, &cli->err);
+    if (s == WEND_E_NOTFOUND)
+        return EXIT_DONE;
+    if (s != WEND_OK)
+        return report(cli, s);
+    *lines = without(cli, buf_view(&text), rule, &rest);
+    if (!*lines)
+        return EXIT_DONE;
+    code = file_out_open(&f, path.ptr, FILE_OUT_PRIVATE);
+    if (code)
+        return code;
+    file_out_write(&f, buf_view(&rest));
+    return file_out_close(&f, EXIT_DONE);
 }

@@ -3,6 +3,7 @@
  *
  * Every layer is read once more on its own, by the code that a run uses; the
  * last one that sets a value is its origin. Keys of providers are never read.
+ * Then come the approvals that 'always' and 'never' have left behind.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,10 @@
 
 #include "base/json.h"
 #include "cli/agent/agent.h"
+#include "cli/ask/remember.h"
 #include "cli/cmd/cmd.h"
 #include "cli/config.h"
+#include "cli/keys.h"
 #include "cli/rows.h"
 #include "cli/term.h"
 #include "wire/file/yaml.h"
@@ -28,6 +31,8 @@ static const struct opt opts[] = {
     ROWS_LIMITS("maximum number of turns", LIMIT_TOKENS, LIMIT_COST),
     ROW_PARALLEL("maximum number of concurrent calls"),
     ROW_APPROVE(APPROVE_HELP),
+    ROW_TEXT(forget, "forget", "RULE",
+             "forget a remembered approval of this directory"),
     ROWS_END,
 };
 
@@ -47,7 +52,7 @@ static const struct fallback {
     {"budget_tokens", NULL, "tokens", "limits"},
     {"budget_cost", NULL, "cost", "limits"},
     {"parallel", "5", "parallel", "limits"},
-    {"approve", "ask", NULL, NULL},
+    {"approve", NULL, NULL, NULL}, /* see put_mode */
     {"tools", "calculator, read_file, list_dir, glob, grep", "tools", NULL},
 };
 
@@ -189,6 +194,29 @@ static void put_list(struct buf *b, const struct json *list)
     }
 }
 
+/* Without a mode, the terminal decides: as in agent_approve. */
+static void put_mode(struct layers *l, struct buf *value, struct buf *origin)
+{
+    const struct words *w = &l->cli->set.approve;
+    struct buf rules = *value;
+    bool asks = keys_present();
+
+    for (size_t i = 0; i < w->count; i++)
+        if (agent_approve_mode(w->items[i]) >= 0)
+            return;
+    *value = (struct buf){.mem = &cli_mem};
+    buf_cstr(value, asks ? "ask" : "deny");
+    buf_cstr(value, rules.len ? ", " : "");
+    buf_str(value, buf_view(&rules));
+    if (!asks)
+        buf_cstr(origin, rules.len ? "" : ", without a terminal");
+}
+
+static bool is_number(const struct opt *o)
+{
+    return o->kind == OPT_NUMBER || o->kind == OPT_MONEY || o->kind == OPT_FLAG;
+}
+
 static void put_setting(struct layers *l, const char *key, size_t i,
                         const struct opt *o)
 {
@@ -204,11 +232,16 @@ static void put_setting(struct layers *l, const char *key, size_t i,
         put_value(&value, o, &l->cli->set);
     if (!value.len && f && f->value)
         buf_cstr(&value, f->value);
+    if (!strcmp(key, "approve"))
+        put_mode(l, &value, &origin);
     if (l->cli->set.json) {
         json_open(&l->out, NULL, '{');
         json_add_str(&l->out, "setting", str_of(key));
-        json_add_nullable(&l->out, "value",
-                          value.len ? buf_view(&value) : STR_NONE);
+        if (value.len && is_number(o))
+            json_add_raw(&l->out, "value", buf_view(&value));
+        else
+            json_add_nullable(&l->out, "value",
+                              value.len ? buf_view(&value) : STR_NONE);
         json_add_str(&l->out, "origin", buf_view(&origin));
         buf_cstr(&l->out, "}\n");
         return;
@@ -244,6 +277,70 @@ static void put_keys(struct layers *l)
     }
 }
 
+/* ---- Remembered approvals ------------------------------------------------ */
+
+struct kept_list {
+    struct layers *layers;
+    struct buf path;
+    size_t count;
+};
+
+static wend_status put_kept(void *ctx, const struct kept_answer *k,
+                            wend_error *err)
+{
+    struct kept_list *list = ctx;
+    struct buf *out = &list->layers->out;
+
+    (void)err;
+    if (list->layers->cli->set.json) {
+        json_open(out, NULL, '{');
+        json_add_str(out, "approval", k->rule);
+        json_add_nullable(out, "directory", k->folder);
+        json_add_bool(out, "here", k->here);
+        json_add_str(out, "file", buf_view(&list->path));
+        json_add_i64(out, "line", k->line);
+        buf_cstr(out, "}\n");
+        return WEND_OK;
+    }
+    if (!list->count++)
+        buf_cstr(out, "\nRemembered approvals, the newest first:\n");
+    buf_cstr(out, "  ");
+    term_text(out, k->rule);
+    buf_cstr(out, k->folder.ptr ? " in " : " everywhere");
+    term_text(out, k->folder);
+    buf_cstr(out, "  ");
+    term_text(out, buf_view(&list->path));
+    buf_fmt(out, ":%u\n", (unsigned)k->line);
+    return WEND_OK;
+}
+
+static wend_status put_all_kept(struct layers *l)
+{
+    struct kept_list list = {.layers = l, .path = {.mem = &cli_mem}};
+    wend_status s;
+
+    remember_path(&list.path);
+    s = remember_each(put_kept, &list, &l->cli->arena, &l->cli->err);
+    if (list.count)
+        buf_cstr(&l->out, "To forget one that applies here: wend config "
+                          "--forget RULE\n");
+    return s;
+}
+
+static int forget(struct cli *cli)
+{
+    size_t lines;
+    int code = remember_forget(cli, cli->set.forget, &lines);
+
+    if (code)
+        return code;
+    return lines ? complain(EXIT_DONE, "forgotten: %s", cli->set.forget)
+                 : complain(EXIT_USAGE,
+                            "--forget: no rule '%.200s' is remembered for this "
+                            "directory; 'wend config' lists them",
+                            cli->set.forget);
+}
+
 static void read_agent(struct layers *l)
 {
     struct buf text = {.mem = &cli_mem};
@@ -266,6 +363,8 @@ static int run(struct cli *cli)
     const struct opt *o;
     const char *key;
 
+    if (cli->set.forget)
+        return forget(cli);
     settings_clear(&l.none);
     l.file = l.environment = l.none;
     if (config_load_from(&l.file, &cli->arena, &l.origin, &cli->err) != WEND_OK)
@@ -275,6 +374,8 @@ static int run(struct cli *cli)
     for (size_t i = 0; (key = config_key(i, &o)); i++)
         put_setting(&l, key, i, o);
     put_keys(&l);
+    if (put_all_kept(&l) != WEND_OK)
+        return complain(EXIT_USAGE, "%s", cli->err.message);
     return print_buf(&l.out);
 }
 

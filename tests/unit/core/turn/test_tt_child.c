@@ -369,7 +369,7 @@ static void test_budget(void)
     };
 
     for (size_t i = 0; i < tap_count(rows); i++) {
-        struct budget budget = {rows[i].tokens, INT64_MAX};
+        struct budget budget = {rows[i].tokens, INT64_MAX, 0};
         struct input in = {.kind = IN_START,
                            .run = {RUN_ID, sizeof RUN_ID - 1},
                            .budget = &budget};
