@@ -127,6 +127,18 @@ WEND_API wend_status wend_store_blob(wend_store *store, const char *id,
                                      const char *hash, wend_write_fn fn,
                                      void *ctx, wend_error *err);
 
+/* Passes what a model was asked to fn, as one JSON object: the newest request
+ * at or before event `at`, 0 for the newest of the run. Members: run, seq (of
+ * model_start), turn, model, purpose, window if it is known, tokens, parts (of
+ * context_end), system, tools, schema, messages (as wend_run_options has them)
+ * and message_tokens (an estimate for each). Requests of actions and those for
+ * a summary do not count. WEND_E_NOTFOUND: no such run, or it has asked no
+ * model. WEND_E_INVAL: no such event. WEND_E_IO: fn returned false.
+ * [any thread] */
+WEND_API wend_status wend_store_context(wend_store *store, const char *id,
+                                        int64_t at, wend_write_fn fn, void *ctx,
+                                        wend_error *err);
+
 /* Called for each run in a file with the number of its new events. */
 typedef void (*wend_import_fn)(void *ctx, const char *run, int64_t events);
 

@@ -237,6 +237,7 @@ static void op_wrong(struct worker *w)
     invalid(w, "origin", wend_store_origin_of(s, NULL, NULL));
     invalid(w, "accept_loss", wend_store_accept_loss(s, "no id", NULL));
     invalid(w, "blob", wend_store_blob(s, some, NULL, take_bytes, w, NULL));
+    invalid(w, "context", wend_store_context(s, some, -1, take_bytes, w, NULL));
     invalid(w, "open", wend_store_open("x://y", &none, NULL));
     invalid(w, "open_read", wend_store_open_read("", &none, NULL));
     invalid(w, "clone", wend_event_clone(&bad, &copy));
@@ -310,6 +311,11 @@ static void op_look(struct worker *w)
     check(w, "blob",
           wend_store_blob(some_store(w), some_id(w, id), "00", take_bytes, w,
                           &err),
+          &err, NULL);
+    err = junk;
+    check(w, "context",
+          wend_store_context(some_store(w), some_id(w, id), n > 0 ? n : 0,
+                             take_bytes, w, &err),
           &err, NULL);
     err = junk;
     check(w, "import_from",

@@ -24,6 +24,7 @@
     X(import)       \
     X(stats)        \
     X(diff)         \
+    X(context)      \
     X(resume)       \
     X(retry)        \
     X(cancel)       \

@@ -164,6 +164,8 @@ static bool check_store(const char *f)
         SAYS_FORK(wend_store_fork(s, h.id, NULL, fork_id, &err)))
     ROW(wend_store_fork_at,
         SAYS_FORK(wend_store_fork_at(s, h.id, &fork_at, &err)))
+    ROW(wend_store_context,
+        SAYS_FORK(wend_store_context(s, h.id, 0, write_none, NULL, &err)))
     ROW(wend_store_verify,
         SAYS_FORK(wend_store_verify(s, h.id, NULL, &verdict, &err)))
     ROW(wend_store_check, SAYS_FORK(wend_store_check(s, &err)))

@@ -266,6 +266,13 @@ static void test_stores(void)
     ROW(wend_store_remove(r.store, "no id", &err), WEND_E_INVAL);
     ROW(wend_store_remove(r.store, NO_RUN, &err), WEND_E_NOTFOUND);
     ROW(wend_store_remove(NULL, over, &err), WEND_E_INVAL);
+    ROW(wend_store_context(r.store, "no id", 0, put, NULL, &err), WEND_E_INVAL);
+    ROW(wend_store_context(r.store, over, -1, put, NULL, &err), WEND_E_INVAL);
+    ROW(wend_store_context(r.store, over, 9999, put, NULL, &err), WEND_E_INVAL);
+    ROW(wend_store_context(r.store, over, 0, NULL, NULL, &err), WEND_E_INVAL);
+    ROW(wend_store_context(r.store, over, 1, put, NULL, &err), WEND_E_NOTFOUND);
+    ROW(wend_store_context(r.store, NO_RUN, 0, put, NULL, &err),
+        WEND_E_NOTFOUND);
     ROW(wend_store_blob(r.store, "no id", "0", put, NULL, &err), WEND_E_INVAL);
     ROW(wend_store_blob(r.store, over, NULL, put, NULL, &err), WEND_E_INVAL);
     ROW(wend_store_blob(r.store, over, "xyz", put, NULL, &err), WEND_E_INVAL);

@@ -1,0 +1,159 @@
+/*
+ * context_at.c - what a model was asked, from the log of its run.
+ *
+ * The log is folded as for a resume. The state at a model_start is what the
+ * request was made of, so nothing is kept for this that a run does not keep
+ * anyway.
+ */
+#include "base/fail.h"
+#include "base/id.h"
+#include "core/turn/messages.h"
+#include "lib/run/run.h"
+
+struct looking {
+    int64_t at; /* no later event counts; 0: all do */
+    struct arena arena;
+    struct turn turn;
+    /* Of the newest request. */
+    struct turn seen; /* no config: none was found */
+    wend_str parts;
+    int64_t tokens;
+};
+
+static bool is_question(const wend_event *ev)
+{
+    return ev->type == WEND_MODEL_START && !ev->u.model_start.action.ptr &&
+           ev->u.model_start.purpose != WEND_PURPOSE_SUMMARY;
+}
+
+static wend_status fold_event(void *ctx, const wend_event *ev)
+{
+    struct looking *l = ctx;
+    struct keep keep = {&l->arena, NULL};
+
+    if (l->at && ev->seq > l->at)
+        return WEND_END;
+    turn_apply(&l->turn, ev, &keep);
+    if (ev->type == WEND_CONTEXT_END) {
+        l->parts = arena_str(&l->arena, ev->u.context_end.parts_json);
+        l->tokens = ev->u.context_end.tokens;
+    }
+    if (is_question(ev))
+        l->seen = l->turn;
+    return l->arena.failed ? WEND_E_NOMEM : WEND_OK;
+}
+
+/* ---- As JSON ------------------------------------------------------------- */
+
+static void put_tools(struct buf *b, const struct config *c)
+{
+    if (c->no_tool_calls || !c->tools_count)
+        return;
+    json_open(b, "tools", '[');
+    for (size_t i = 0; i < c->tools_count; i++) {
+        json_open(b, NULL, '{');
+        json_add_str(b, "name", c->tools[i].name);
+        json_add_str(b, "description", c->tools[i].description);
+        json_add_raw(b, "schema", c->tools[i].schema_text);
+        json_close(b, '}');
+    }
+    json_close(b, ']');
+}
+
+/* Of each message, in their order. */
+static void put_tokens(struct buf *b, const struct turn *t, struct arena *a)
+{
+    size_t count = t->history ? (size_t)t->history->index + 1 : 0, i = count;
+    int64_t *tokens = arena_alloc(a, (count + 1) * sizeof *tokens);
+
+    if (!tokens)
+        return;
+    for (const struct msg *m = t->history; m && i; m = m->prev)
+        tokens[--i] = m->tokens - (m->prev ? m->prev->tokens : 0);
+    json_open(b, "message_tokens", '[');
+    for (i = 0; i < count; i++)
+        json_add_i64(b, NULL, tokens[i]);
+    json_close(b, ']');
+}
+
+static void put_context(struct buf *b, struct looking *l)
+{
+    const struct turn *t = &l->seen;
+    const struct model_use *m = turn_model(t);
+    wend_str messages = messages_text(t->history, 0, &l->arena);
+
+    json_open(b, NULL, '{');
+    json_add_str(b, "run", t->run);
+    json_add_i64(b, "seq", t->seq);
+    json_add_i64(b, "turn", t->counter);
+    json_add_str(b, "model", m->spec.ptr ? m->spec : t->model);
+    json_add_str(b, "purpose", str_of(purpose_words.names[t->purpose]));
+    if (m->window_known)
+        json_add_i64(b, "window", m->context_tokens);
+    json_add_i64(b, "tokens", l->tokens);
+    json_add_raw(b, "parts", l->parts.ptr ? l->parts : STR("[]"));
+    json_add_str(b, "system",
+                 t->frame->system.ptr ? t->frame->system : STR(""));
+    put_tools(b, t->config);
+    json_add_raw(b, "schema",
+                 t->config->schema_text.len ? t->config->schema_text
+                                            : STR_NONE);
+    json_add_raw(b, "messages", messages.ptr ? messages : STR("[]"));
+    put_tokens(b, t, &l->arena);
+    json_close(b, '}');
+}
+
+/* ---- From the store ------------------------------------------------------ */
+
+static wend_status look(wend_store *store, const char *id, struct looking *l,
+                        wend_error *err)
+{
+    struct log_reader log = {.store = store,
+                             .mem = &store->mem,
+                             .blob = log_text,
+                             .fn = fold_event,
+                             .ctx = l,
+                             .unchained = true,
+                             .no_deltas = true};
+    wend_run_info *info = NULL;
+    wend_status s = store_info(store, id, &l->arena, &info, err);
+
+    if (s == WEND_OK && l->at > info->seq)
+        s = fail(err, WEND_E_INVAL,
+                 "run %s has no event %lld: they are 1 to %lld", id,
+                 (long long)l->at, (long long)info->seq);
+    if (s != WEND_OK)
+        return s;
+    turn_init(&l->turn);
+    s = log_read_more(&log, id, err);
+    log_read_free(&log);
+    if (s == WEND_OK && !l->seen.config)
+        s = fail(err, WEND_E_NOTFOUND, "run %s has asked no model%s", id,
+                 l->at ? " up to that event" : "");
+    return s;
+}
+
+wend_status wend_store_context(wend_store *store, const char *id, int64_t at,
+                               wend_write_fn fn, void *ctx, wend_error *err)
+{
+    struct looking l = {.at = at};
+    struct buf b = {0};
+    wend_status s = store_enter(store, err);
+
+    if (s == WEND_OK && (!id || !fn || at < 0 || !run_id_valid(str_of(id))))
+        s = fail(err, WEND_E_INVAL, "context: id, at or fn is wrong");
+    if (s != WEND_OK)
+        return s;
+    l.arena.mem = b.mem = &store->mem;
+    s = look(store, id, &l, err);
+    if (s == WEND_OK) {
+        put_context(&b, &l);
+        if (b.failed || l.arena.failed)
+            s = fail_nomem(err);
+        else if (!fn(ctx, buf_view(&b)))
+            s = fail(err, WEND_E_IO, "context: the text could not be written");
+    }
+    buf_free(&b);
+    arena_free(&l.arena);
+    return s;
+}

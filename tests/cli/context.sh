@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# context.sh - wend context shows what the model was asked, at any event.
+. "$(dirname "$0")/lib.sh"
+
+needs_server
+unset http_proxy all_proxy HTTP_PROXY ALL_PROXY
+serve_http --log "$work/requests"
+export OPENAI_API_KEY=sk-canary-0123456789
+call='call:calculator:%7B%22expression%22:%226*7%22%7D'
+echo "Use tabs." >AGENTS.md
+exits "a run with a call" 0 "$WEND" run -q -m openai:x -t calculator \
+    --base-url "http://127.0.0.1:$port/=$call/v1" --instructions "Be brief." hi
+
+exits "context --json" 0 "$WEND" context --json last
+value() { json "$out" "$(at "$1")"; }
+# Each request is a line of its own; the newest one is the second.
+grep -o '{"model":.*' "$work/requests" | tail -1 >"$work/request"
+sent() { sqlite3 :memory: "SELECT json_extract(readfile('$work/request'), '\$.$1')"; }
+is "what was sent first" "$(value system)" "$(sent 'messages[0].content')"
+is "the prompt" "$(value 'messages[0].text')" "$(sent 'messages[1].content')"
+is "a call" "$(value 'messages[1].calls[0].id')" \
+    "$(sent 'messages[2].tool_calls[0].id')"
+is "its arguments" "$(value 'messages[1].calls[0].args')" \
+    "$(sent 'messages[2].tool_calls[0].function.arguments')"
+is "its result" "$(value 'messages[2].text')" "$(sent 'messages[3].content')"
+is "no message more" "$(value 'messages[3]')$(sent 'messages[4]')" ""
+is "tools" "$(value 'tools[0].name')" "$(sent 'tools[0].function.name')"
+is "the model" "$(value model)" openai:x
+is "a number for each message" "$(sqlite3 :memory: \
+    "SELECT count(*) FROM json_each(readfile('$out'), '\$.message_tokens')")" 3
+is "parts, with their tokens" \
+    "$(sqlite3 :memory: "SELECT group_concat(json_extract(value, '\$.name'))
+    FROM json_each(readfile('$out'), '\$.parts')")" \
+    "instructions,tools,notes AGENTS.md,environment,history"
+seq=$(value seq)
+exits "the request before" 0 "$WEND" context --json --at $((seq - 1)) last
+is "the request before: one message" "$(value 'messages[1]')" ""
+is "the request before: of the first turn" "$(value turn)" 0
+exits "the same event" 0 "$WEND" context --json --at "$seq" last
+is "the same event: of the second turn" "$(value turn)" 1
+
+exits "as text" 0 "$WEND" context last
+has "its head" "$out" ", event $seq, turn 1, openai:x"
+has "a part with its bar" "$out" "notes AGENTS.md"
+has "the text before the conversation" "$out" "  Be brief."
+has "a message" "$out" "1 user ("
+has "a call" "$out" '  call calculator {"expression":"6*7"}'
+has "a result" "$out" "3 tool calculator ("
+LC_ALL=C exits "in ASCII" 0 "$WEND" context last
+is "in ASCII: nothing else" "$(LC_ALL=C tr -d '\n -~' <"$out" | wc -c)" 0
+LC_ALL=C.UTF-8 exits "in UTF-8" 0 "$WEND" context last
+has "in UTF-8: bars" "$out" "█"
+
+# ---- Bad input -----------------------------------------------------------------------
+
+exits "no such event" 2 "$WEND" context --at 999 last
+has "no such event: which there are" "$err" "has no event 999: they are 1 to"
+exits "before the first request" 2 "$WEND" context --at 2 last
+has "before the first request: said" "$err" "has asked no model up to that event"
+exits "no such run" 2 "$WEND" context 01234567-0000-7000-8000-000000000000
+printf 'wend: plan/1\nname: p\nactions:\n  - {name: a, type: tool, target: calculator, params: {expression: "1"}}\n' \
+    >p.yaml
+exits "a plan without a model" 0 "$WEND" plan run -q p.yaml
+exits "its context" 2 "$WEND" context last
+has "its context: said" "$err" "has asked no model"
+# What a tool returned is shown, and does nothing to a terminal.
+printf 'a\033[31mb' >evil
+exits "a hostile result" 0 "$WEND" run -q -t read_file \
+    -m 'script:{"turns":[{"calls":[{"name":"read_file","args":{"path":"evil"}}]},{"text":"x"}]}' hi
+exits "context of it" 0 "$WEND" context last
+! grep -q "$(printf '\033')" "$out"
+ok "no escape sequence gets through"
+finish
