@@ -147,8 +147,8 @@ static bool check_store(const char *f)
     const wend_run_info *info;
     wend_runs *list;
     wend_told told;
-    char fork_id[37];
-    int64_t fork_at;
+    char to[37];
+    int64_t at;
 
 #define ROW(name, holds)   \
     if (!strcmp(f, #name)) \
@@ -160,10 +160,8 @@ static bool check_store(const char *f)
     ROW(wend_store_tell, SAYS_FORK(wend_store_tell(s, h.id, &tell, &err)))
     ROW(wend_store_tell_wait,
         SAYS_FORK(wend_store_tell_wait(s, h.id, &tell, 9, &told, &err)))
-    ROW(wend_store_fork,
-        SAYS_FORK(wend_store_fork(s, h.id, NULL, fork_id, &err)))
-    ROW(wend_store_fork_at,
-        SAYS_FORK(wend_store_fork_at(s, h.id, &fork_at, &err)))
+    ROW(wend_store_fork, SAYS_FORK(wend_store_fork(s, h.id, NULL, to, &err)))
+    ROW(wend_store_fork_at, SAYS_FORK(wend_store_fork_at(s, h.id, &at, &err)))
     ROW(wend_store_context,
         SAYS_FORK(wend_store_context(s, h.id, 0, write_none, NULL, &err)))
     ROW(wend_store_verify,
