@@ -142,6 +142,21 @@ typedef struct wend_agent_options {
      * 0: all. See messages of wend_run_options and wend_run_follow. */
     uint32_t max_history;
     wend_project project;
+    /* Parameters of generation, each `NAME=VALUE`: temperature, top_p, top_k,
+     * stop, seed, presence_penalty, frequency_penalty. A value is JSON; null
+     * means the provider's default. A later entry replaces an earlier one. A
+     * parameter that the API of `model` lacks is refused; for a fallback it is
+     * dropped with a warning. `extra.FIELD=VALUE` adds a field to `extra`. */
+    const char *const *params;
+    size_t params_count;
+    /* A JSON object whose members join the request body, for models of the
+     * provider of `model`. Fields that wend writes itself are refused. */
+    const char *extra;
+    /* Headers `Name: value` of requests to the address of `model`. `${NAME}` in
+     * a value is an environment variable, whose value is a secret: the log has
+     * the name alone. `$$` is a dollar. At most 8. */
+    const char *const *headers;
+    size_t headers_count;
 } wend_agent_options;
 
 /* Makes an agent that belongs to the runtime and its thread. All options are

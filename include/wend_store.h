@@ -25,11 +25,12 @@ typedef struct wend_fork_result {
 
 /* What a fork takes from an agent instead of from its parent. */
 enum {
-    WEND_FORK_MODEL = 1,  /* the model and its fallbacks */
-    WEND_FORK_TOOLS = 2,  /* the tools and MCP servers */
-    WEND_FORK_LIMITS = 4, /* turns, time, tokens, cost, parallel */
-    WEND_FORK_POLICY = 8, /* rules and approval */
-    WEND_FORK_CONFIG = 16 /* the whole config, without limits */
+    WEND_FORK_MODEL = 1,   /* the model and its fallbacks */
+    WEND_FORK_TOOLS = 2,   /* the tools and MCP servers */
+    WEND_FORK_LIMITS = 4,  /* turns, time, tokens, cost, parallel */
+    WEND_FORK_POLICY = 8,  /* rules and approval */
+    WEND_FORK_CONFIG = 16, /* the whole config, without limits */
+    WEND_FORK_PARAMS = 32  /* params, extra and headers of its models */
 };
 
 typedef struct wend_fork_options {

@@ -13,7 +13,7 @@
 #include "base/json.h"
 
 enum {
-    FIELDS_MAX = 24,        /* keys of a mapping */
+    FIELDS_MAX = 48,        /* keys of a mapping */
     FIELDS_QUOTED_MAX = 48, /* bytes of the input that a message repeats */
 };
 

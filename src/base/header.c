@@ -4,6 +4,8 @@
 #include "base/header.h"
 
 #include "base/ascii.h"
+#include "base/fail.h"
+#include "base/utf8.h"
 
 bool header_name_ok(wend_str name)
 {
@@ -76,4 +78,79 @@ bool header_is_ours(wend_str line)
     };
 
     return header_is_among(line, names);
+}
+
+/* ---- Headers that a user asks for ---------------------------------------- */
+
+static size_t variable_len(wend_str s)
+{
+    size_t n = 0;
+
+    while (n < s.len && is_word(s.ptr[n]))
+        n++;
+    return n && !is_digit(s.ptr[0]) ? n : 0;
+}
+
+bool header_piece(wend_str *rest, wend_str *text, wend_str *variable)
+{
+    const char *dollar = rest->len ? memchr(rest->ptr, '$', rest->len) : NULL;
+    size_t len = dollar ? (size_t)(dollar - rest->ptr) : rest->len;
+
+    *text = *variable = STR_NONE;
+    if (!rest->len)
+        return false;
+    if (!len && str_starts(*rest, "${")) {
+        *variable = str_skip(*rest, 2);
+        variable->len = variable_len(*variable);
+        len = variable->len + 3;
+        if (!variable->len || rest->len < len || rest->ptr[len - 1] != '}')
+            return false;
+    } else if (!len && str_starts(*rest, "$$")) {
+        *text = (wend_str){rest->ptr, 1};
+        len = 2;
+    } else if (!len) {
+        return false;
+    } else {
+        *text = (wend_str){rest->ptr, len};
+    }
+    *rest = str_skip(*rest, len);
+    return true;
+}
+
+bool header_split(wend_str line, wend_str *name, wend_str *value)
+{
+    const char *colon = line.len ? memchr(line.ptr, ':', line.len) : NULL;
+
+    if (!colon)
+        return false;
+    *name = (wend_str){line.ptr, (size_t)(colon - line.ptr)};
+    *value = str_trim(str_skip(line, name->len + 1), is_space);
+    return true;
+}
+
+wend_status header_wish_check(wend_str line, wend_error *err)
+{
+    wend_str name = STR_NONE, value = STR_NONE, text, variable;
+
+    if (!header_split(line, &name, &value) || !header_name_ok(name))
+        return fail(err, WEND_E_INVAL,
+                    "a header is 'Name: value' with a name of letters, digits "
+                    "and -, not '%.*s'",
+                    UTF8_ARGS(name.ptr ? name : line, 80));
+    if (header_is_ours(name))
+        return fail(err, WEND_E_INVAL,
+                    "the header %.*s belongs to the connection; remove it",
+                    UTF8_ARGS(name, 80));
+    if (!header_value_ok(value) || utf8_valid_len(value) != value.len)
+        return fail(err, WEND_E_INVAL,
+                    "the value of the header %.*s is empty, not UTF-8 or "
+                    "has a control character",
+                    UTF8_ARGS(name, 80));
+    while (header_piece(&value, &text, &variable))
+        ;
+    return value.len ? fail(err, WEND_E_INVAL,
+                            "the header %.*s: a variable is ${NAME}, a dollar "
+                            "is $$",
+                            UTF8_ARGS(name, 80))
+                     : WEND_OK;
 }

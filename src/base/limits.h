@@ -33,6 +33,7 @@ enum {
     ANSWERS_BYTES_MAX = 4 << 20, /* of them */
     COMMAND_WORDS_MAX = 256,     /* of a program's arguments */
     SECRETS_MAX = 16,            /* that a tool is granted */
+    WISH_HEADERS_MAX = 8,        /* of requests to a model, by a file */
     KEYS_MAX = 64, /* of an agent: its providers' and all that it grants */
     SCRIPT_BYTES_MAX = 16 << 20, /* of a script file */
     SCRIPT_TURNS_MAX = 100000,   /* entries in it */

@@ -94,6 +94,9 @@
 #define ROW_MODELS                                                            \
     ROW_TEXT(models, "models", "FILE",                                        \
              "context windows and prices; see 'wend models'")
+#define ROW_PARAM(when)                                                       \
+    ROW_LIST(params, "param", "K=V",                                          \
+             when "temperature, top_p, seed, ...; may be repeated")
 #define ROW_MODEL(help) ROW_TEXT(model, "model", "NAME", help, .letter = 'm')
 #define ROW_AGENT(help) ROW_TEXT(agent, "agent", "FILE", help, .letter = 'a')
 #define ROW_TOOL(help) ROW_LIST(tools, "tool", "NAME", help, .letter = 't')
@@ -110,6 +113,7 @@
     ROW_MODEL("model to use instead"),                                        \
     ROWS_PROVIDER,                                                            \
     ROW_MODELS,                                                               \
+    ROW_PARAM(""),                                                            \
     ROW_TOOL("tool to offer instead; may be repeated"),                       \
     ROW_TOOLS("file with a tool to offer; may be repeated"),                  \
     ROW_MCP("MCP server instead: NAME=COMMAND or NAME=URL"),                  \

@@ -35,6 +35,8 @@ uint32_t authority_given(const struct settings *given)
         take |= WEND_FORK_CONFIG | WEND_FORK_LIMITS;
     if (given->model || given->base_url || given->fallback.count)
         take |= WEND_FORK_MODEL;
+    if (given->params.count)
+        take |= WEND_FORK_PARAMS;
     if (given->tools.count || given->tool_files.count || given->servers.count)
         take |= WEND_FORK_TOOLS;
     if (given->approve.count)

@@ -41,6 +41,7 @@ static const struct opt opts[] = {
     ROW_TIME(model_timeout_ms, "model-timeout",
              "maximum duration of one model call (default 30m)"),
     ROW_MODELS,
+    ROW_PARAM(""),
     ROW_TEXT(record_dir, "record", "DIR",
              "record requests and responses in DIR"),
     ROW_TEXT(playback_dir, "playback", "DIR",

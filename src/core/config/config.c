@@ -205,7 +205,8 @@ static void price_read(const struct json *j, struct price *out)
         *out = (struct price){0};
 }
 
-static void model_read(const struct json *j, struct model_use *out)
+static void model_read(const struct json *j, struct arena *a,
+                       struct model_use *out)
 {
     out->name = json_str(json_get(j, "name"));
     out->spec = json_str(json_get(j, "model"));
@@ -215,6 +216,7 @@ static void model_read(const struct json *j, struct model_use *out)
     out->output_tokens = i64_or(json_get(j, "output_tokens"), 0);
     out->output_max = i64_or(json_get(j, "output_max"), 0);
     price_read(json_get(j, "price"), &out->price);
+    params_read(j, a, &out->params);
 }
 
 /* The model itself, then what is asked in its place. */
@@ -227,12 +229,12 @@ static bool models_read(const struct json *j, struct arena *a, struct config *c)
 
     if (!models)
         return false;
-    model_read(j, &models[0]);
+    model_read(j, a, &models[0]);
     models[0].name = STR_NONE;
     c->models = models;
     c->models_count = 1;
     for (const struct json *m = count > 1 ? list->first : NULL; m; m = m->next)
-        model_read(m, &models[c->models_count++]);
+        model_read(m, a, &models[c->models_count++]);
     assert(c->models_count == count);
     return true;
 }

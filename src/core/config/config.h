@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/label.h"
 #include "core/config/frame.h"
+#include "core/config/params.h"
 #include "core/schema/schema.h"
 
 /* What rules see in a tool's main argument. */
@@ -124,6 +125,7 @@ struct model_use {
     int64_t output_tokens;  /* that a request allows an answer; 0 = not said */
     int64_t output_max;     /* the model's own maximum; 0 = unknown */
     struct price price;     /* of its tokens */
+    struct params params;   /* of requests to it */
 };
 
 /* What can be given a task, as a run of its own: an agent, or a plan with its

@@ -359,6 +359,24 @@ static wend_status take_agents(struct agent_loader *l, struct agent_file *f)
     return s;
 }
 
+/* As wend_agent_options has them; NULL without memory. */
+static const char *const *params_of(struct arena *a, const struct wishes *w,
+                                    size_t *count)
+{
+    const char **list = arena_alloc(a, (PARAMS + 1) * sizeof *list);
+
+    for (int i = 0; list && i < PARAMS; i++) {
+        struct buf b = {.mem = a->mem};
+
+        if (!w->params[i].text.ptr)
+            continue;
+        buf_fmt(&b, "%s=", asked_names[i]);
+        buf_str(&b, w->params[i].text);
+        list[(*count)++] = buf_keep(&b, a).ptr;
+    }
+    return list;
+}
+
 /* Fills what hosts see besides models, tools, servers and agents. */
 static wend_status fill_options(struct agent_loader *l, struct agent_file *f)
 {
@@ -390,6 +408,10 @@ static wend_status fill_options(struct agent_loader *l, struct agent_file *f)
     o->network_count = m->network.count;
     o->context_tokens = m->context_tokens;
     o->max_history = (uint32_t)m->max_history;
+    o->params = params_of(l->arena, &m->wishes, &o->params_count);
+    o->extra = m->wishes.extra.text.ptr;
+    o->headers = texts_of(l->arena, &m->wishes.headers);
+    o->headers_count = m->wishes.headers.count;
     o->memory_user = m->memory_user;
     o->project = m->notes_off ? WEND_PROJECT_OFF : WEND_PROJECT_DEFAULT;
     return l->arena->failed ? nomem(l) : WEND_OK;

@@ -10,9 +10,11 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/header.h"
 #include "base/utf8.h"
+#include "lib/agent/wishes.h"
 #include "lib/model/pool.h"
-#include "wire/file/models.h"
+#include "lib/run/run.h"
 
 /* A model between its text and its driver. */
 struct candidate {
@@ -22,6 +24,7 @@ struct candidate {
     char *key;
     wend_str name; /* in events */
     struct model facts;
+    struct wish wish;
 };
 
 struct candidates {
@@ -105,6 +108,7 @@ static struct driver_options options_of(const struct candidates *c,
 
     return (struct driver_options){
         .base_url = x->url,
+        .headers = x->wish.headers,
         .key_file = related ? o->key_file : NULL,
         .ca_file = o->ca_file,
         /* The model's own maximum need not be said. */
@@ -137,6 +141,29 @@ static wend_status name_it(struct candidates *c, size_t i, wend_error *err)
     return c->arena.failed ? fail_nomem(err) : WEND_OK;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+static wend_status wish(struct candidates *c, const wend_agent_options *o,
+                        size_t i, wend_error *err)
+{
+    const struct candidate *first = &c->list[0];
+    struct candidate *x = &c->list[i];
+    wend_str provider = provider_of(x->spec);
+    bool same_api = str_eq(provider, provider_of(first->spec));
+    struct wish_model m = {.options = o,
+                           .facts = &x->facts,
+                           .codec = codec_find(provider),
+                           .first = !i,
+                           .same_api = same_api,
+                           .same_place =
+                               same_api && same_text(x->url, first->url)};
+
+    return wish_make(&m, &c->arena, &x->wish, err);
+}
+
 static wend_status add(struct candidates *c, const wend_agent_options *o,
                        const char *text, wend_error *err)
 {
@@ -152,7 +179,9 @@ static wend_status add(struct candidates *c, const wend_agent_options *o,
         place(c, x, o, i);
     if (c->arena.failed)
         return fail_nomem(err);
-    s = model_facts(o, x->spec, x->url != NULL, c->mem, &x->facts, err);
+    s = model_facts(o, x->spec, x->url != NULL, &c->arena, &x->facts, err);
+    if (s == WEND_OK)
+        s = wish(c, o, i, err);
     if (s == WEND_OK)
         s = driver_open(x->spec, options_of(c, o, i), c->mem,
                         &c->models[i].driver, err);
@@ -189,8 +218,27 @@ static void put_facts(struct buf *b, const struct model *facts,
     json_close(b, '}');
 }
 
-static void put(struct buf *b, const struct candidates *c)
+/* As they were written: the values of their variables stay out of the log. */
+static void put_headers(struct buf *b, const wend_agent_options *o)
 {
+    wend_str name, value;
+
+    if (!o->headers_count)
+        return;
+    json_open(b, "headers", '{');
+    for (size_t i = 0; i < o->headers_count; i++)
+        if (header_split(str_of(o->headers[i]), &name, &value)) {
+            json_add_str(b, NULL, name);
+            buf_char(b, ':');
+            json_put_str(b, value);
+        }
+    json_close(b, '}');
+}
+
+static void put(struct buf *b, const struct candidates *c,
+                const wend_agent_options *o)
+{
+    put_headers(b, o);
     for (size_t i = 0; i < c->count; i++) {
         const struct candidate *x = &c->list[i];
 
@@ -204,6 +252,7 @@ static void put(struct buf *b, const struct candidates *c)
         if (x->url)
             agent_put(b, "base_url", x->url);
         put_facts(b, &x->facts, c->models[i].driver);
+        params_put(b, &x->wish.params);
         if (i)
             json_close(b, '}');
     }
@@ -245,6 +294,38 @@ wend_status agent_hide(wend_agent *a, wend_str secret, wend_error *err)
     return WEND_OK;
 }
 
+/* Each run is told what is not sent to a model in the first one's place. */
+static void tell_dropped(wend_agent *a, const struct candidates *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        for (size_t n = 0; n < c->list[i].wish.dropped_count; n++) {
+            struct trouble t = {.warning = true, .code = STR("param_dropped")};
+            struct buf text = {.mem = &a->mem};
+
+            buf_fmt(&text, "the fallback %.*s: %.*s", STR_ARGS(c->list[i].name),
+                    STR_ARGS(c->list[i].wish.dropped[n]));
+            t.message = buf_view(&text);
+            if (!text.failed)
+                agent_trouble(a, &t, true);
+            buf_free(&text);
+        }
+}
+
+/* Values of variables in headers. */
+static wend_status hide_headers(wend_agent *a, const struct candidates *c,
+                                wend_error *err)
+{
+    wend_status s = WEND_OK;
+
+    for (size_t i = 0; i < c->count; i++) {
+        const struct driver *d = c->models[i].driver;
+
+        for (size_t n = 0; s == WEND_OK && n < d->secrets_count; n++)
+            s = agent_hide(a, d->secrets[n], err);
+    }
+    return s;
+}
+
 static void note_keys(wend_agent *a, const struct candidates *c)
 {
     assert(!a->keys_count); /* the first, so that there is room */
@@ -266,10 +347,13 @@ wend_status agent_models(wend_agent *a, const wend_agent_options *o,
         s = add(&c, o, o->fallbacks ? o->fallbacks[i] : NULL, err);
     if (s == WEND_OK) {
         a->no_tool_calls = c.list[0].facts.no_tools;
-        put(&a->rest_json, &c);
+        put(&a->rest_json, &c, o);
         s = pool_open(c.models, c.count, &a->rt->mem, &a->driver, err);
-        if (s == WEND_OK)
+        if (s == WEND_OK) {
             note_keys(a, &c);
+            s = hide_headers(a, &c, err);
+            tell_dropped(a, &c);
+        }
     } else {
         for (size_t i = 0; i < c.count; i++)
             c.models[i].driver->ops->free(c.models[i].driver);

@@ -13,6 +13,7 @@
 
 #include "base/fail.h"
 #include "base/utf8.h"
+#include "lib/agent/wishes.h"
 #include "tools/tools.h"
 
 void load_say(const struct load *l, wend_note_fn fn, const char *format, ...)
@@ -111,6 +112,32 @@ wend_agent_options load_options(const struct load *l, const wend_manifest *m)
     if (m)
         take_file(&o, m->options, false);
     return o;
+}
+
+/* An agent inside another that names no model asks the outer one's, in the same
+ * way. */
+wend_status load_wishes(struct load *l, const wend_agent_options *f, bool inner,
+                        wend_agent_options *o)
+{
+    const wend_agent_options *base = inner ? o : f, *over = inner ? f : o;
+    bool own = inner && f->model;
+    size_t count = own ? 0 : base->params_count;
+    const char **params =
+        join(l, base->params, count, over->params, over->params_count);
+
+    if (!params)
+        return fail_nomem(l->err);
+    if (!over->headers_count && !own) {
+        o->headers = base->headers;
+        o->headers_count = base->headers_count;
+    } else {
+        o->headers = over->headers;
+        o->headers_count = over->headers_count;
+    }
+    o->extra = over->extra || own ? over->extra : base->extra;
+    o->params_count = count + over->params_count;
+    o->params = params;
+    return WEND_OK;
 }
 
 /* The host's rules come first, whichever agent it is. */
@@ -408,6 +435,12 @@ wend_status load_agent(struct load *l, const wend_manifest *m,
                  "%.200s: '%s' is not served by this version and has no effect",
                  m->path, m->unserved[i]);
     s = load_lists(l, f, &o);
+    if (!s)
+        s = load_wishes(l, f, outer != NULL, &o);
+    if (!s && m)
+        s = wishes_check(m->path, &agent_file_of(m)->manifest->wishes,
+                         outer ? &nothing : &l->agent, o.model, l->arena.mem,
+                         l->err);
     if (!s)
         s = wend_agent_new(l->rt, &o, &agent, l->err);
     if (!s)

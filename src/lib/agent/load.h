@@ -41,6 +41,10 @@ void load_limits(wend_limits *l, const wend_limits *from, bool wins);
 /* Rules, label rows and network of the host, then those of the file. */
 wend_status load_lists(struct load *l, const wend_agent_options *file,
                        wend_agent_options *o);
+/* Parameters, extra and headers of the options and of the file. inner: the
+ * options are those of the agent outside. */
+wend_status load_wishes(struct load *l, const wend_agent_options *file,
+                        bool inner, wend_agent_options *o);
 /* The host's tools, the manifest's, or the default ones. m may be NULL;
  * inner: an agent in another, which has none of the host's. */
 wend_status load_tools(struct load *l, wend_agent *agent,

@@ -178,6 +178,8 @@ wend_status load_plan(struct load *l, const wend_manifest *m,
     wend_status s = load_agent(l, m, NULL, &agent);
 
     assert(plan->plan && o.model); /* by load_plan_models */
+    if (!s && m)
+        s = load_wishes(l, m->options, false, &o);
     if (!s)
         s = add_relics(l, agent, m, plan, o.limits.time_ms);
     for (size_t i = 0; !s && i < plan->commands_count; i++)

@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "lib/agent/agent.h"
 #include "lib/agent/load.h"
+#include "lib/agent/wishes.h"
 #include "lib/log/log.h"
 
 /* The agent in the log. */
@@ -355,6 +356,8 @@ static wend_status make(struct remake *m, const struct past *past,
         str_is(json_str(json_get(json_get(config, "memory"), "scope")), "user");
     o.fallbacks =
         fallbacks_of(m, json_get(config, "fallback"), &o.fallbacks_count);
+    if (!s)
+        s = wishes_past(&m->load, config, take, &o);
     if (take & WEND_FORK_MODEL) {
         o.base_url = host->base_url;
         o.fallbacks = host->fallbacks;
@@ -504,7 +507,7 @@ wend_status wend_agent_of_run(wend_runtime *rt, const char *id,
 
     if (!out || !id || !run_id_valid(str_of(id)) ||
         !OPTIONS_TAKE(&m.o, wend_of_run_options, ctx, options) ||
-        m.o.take > 2 * WEND_FORK_CONFIG - 1)
+        m.o.take > 2 * WEND_FORK_PARAMS - 1)
         return fail(
             err, WEND_E_INVAL,
             "agent of a run: out is NULL, id is not the id of a run, or "

@@ -113,24 +113,35 @@ wend_status driver_open(const char *model, struct driver_options o,
 
 /* ---- Facts --------------------------------------------------------------- */
 
+/* About the model itself: then what wend knows of it still holds. */
+static bool says_nothing(const struct model *m)
+{
+    return !m->window && !m->output && !m->price.known;
+}
+
 static wend_status read_entry(const char *path, wend_str text, wend_str model,
-                              const struct mem *m, struct model *out,
+                              struct arena *a, struct model *out,
                               wend_error *err)
 {
-    struct arena a = {.mem = m};
     const struct model *found = NULL;
     struct models *all = NULL;
     wend_error why = {0};
-    wend_status s = models_parse(text, &a, &all, &why);
+    wend_status s;
 
+    text = arena_str(a, text); /* the row points into it */
+    s = text.ptr ? models_parse(text, a, &all, &why) : fail_nomem(&why);
     if (s != WEND_OK)
         fail_in(err, path, &why);
     else
         found = models_look_up(all, model);
-    if (found)
+    if (found && says_nothing(found))
+        out->wishes = found->wishes;
+    else if (found)
         *out = *found;
-    out->name = STR_NONE; /* it was the arena's */
-    arena_free(&a);
+    if (found) {
+        out->concurrency = found->concurrency;
+        out->no_tools = found->no_tools;
+    }
     return s;
 }
 
@@ -180,11 +191,11 @@ static wend_status check_budget(const wend_agent_options *o, const char *model,
 }
 
 wend_status model_facts(const wend_agent_options *o, const char *model,
-                        bool elsewhere, const struct mem *m, struct model *out,
+                        bool elsewhere, struct arena *a, struct model *out,
                         wend_error *err)
 {
     const char *named = o->models_file ? o->models_file : getenv("WEND_MODELS");
-    struct buf path = {.mem = m}, text = {.mem = m};
+    struct buf path = {.mem = a->mem}, text = {.mem = a->mem};
     wend_error why = {0};
     wend_status s = WEND_OK;
 
@@ -197,7 +208,7 @@ wend_status model_facts(const wend_agent_options *o, const char *model,
         else if (s != WEND_OK && err)
             *err = why;
         else if (s == WEND_OK)
-            s = read_entry(path.ptr, buf_view(&text), str_of(model), m, out,
+            s = read_entry(path.ptr, buf_view(&text), str_of(model), a, out,
                            err);
     }
     if (path.failed)

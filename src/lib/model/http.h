@@ -4,11 +4,12 @@
 #ifndef LIB_HTTP_H
 #define LIB_HTTP_H
 
+#include "base/limits.h"
 #include "lib/model/tape.h"
 #include "lib/run/run.h"
 #include "wire/model/model.h"
 
-enum { HTTP_HEADERS_MAX = 16 };
+enum { HTTP_HEADERS_MAX = 2 * WISH_HEADERS_MAX + 8 }; /* and wend's own */
 
 struct http_driver {
     struct driver base;
@@ -20,6 +21,7 @@ struct http_driver {
     const char *query; /* of the base URL; NULL: none */
     const char *headers[HTTP_HEADERS_MAX + 1];
     const char *key_line; /* the header with the key; NULL: there is none */
+    wend_str secrets[KEYS_MAX]; /* in other headers */
     struct tape tape;
     int64_t output_tokens, whole_ms;
     bool http2, insecure_http;

@@ -11,6 +11,8 @@
 
 #include "base/ascii.h"
 #include "base/fail.h"
+#include "base/header.h"
+#include "base/utf8.h"
 #include "host/file.h"
 #include "wire/model/local.h"
 
@@ -24,6 +26,9 @@ static void driver_free(struct driver *base)
     /* The key leaves memory with the driver. */
     if (d->base.key.ptr)
         memset((char *)(uintptr_t)d->base.key.ptr, 0, d->base.key.len);
+    for (size_t i = 0; i < d->base.secrets_count; i++)
+        if (d->secrets[i].ptr)
+            memset((char *)(uintptr_t)d->secrets[i].ptr, 0, d->secrets[i].len);
     arena_free(&d->arena);
     mem_free(&m, d);
 }
@@ -186,8 +191,81 @@ static wend_status find_url(struct http_driver *d,
                 url.ptr);
 }
 
-static wend_status make_headers(struct http_driver *d, wend_error *err)
+/* Whether wend sends it anyway. Without a key, its header is free. */
+static bool is_sent(const struct http_driver *d, wend_str name)
 {
+    for (const char *const *h = d->headers; *h; h++)
+        if (header_is(str_of(*h), name))
+            return true;
+    return false;
+}
+
+/* Notes the value; it stays in the header's line, which is wiped. */
+static wend_status add_variable(struct http_driver *d, struct buf *line,
+                                wend_str name, wend_error *err)
+{
+    char variable[128];
+    const char *value;
+
+    utf8_fmt(variable, sizeof variable, "%.*s", STR_ARGS(name));
+    value = getenv(variable);
+    if (!value || !*value)
+        return fail(err, WEND_E_NOTFOUND,
+                    "the header %.*s needs the environment variable '%.80s', "
+                    "which is not set",
+                    (int)strcspn(line->ptr, ":"), line->ptr, variable);
+    if (!header_value_ok(str_of(value)))
+        return fail(err, WEND_E_INVAL,
+                    "the value of '%.80s' cannot stand in a header: it has a "
+                    "control character or a space around it",
+                    variable);
+    if (d->base.secrets_count == KEYS_MAX)
+        return fail(err, WEND_E_LIMIT, "over %d secrets in headers", KEYS_MAX);
+    d->secrets[d->base.secrets_count++] =
+        (wend_str){(const char *)(uintptr_t)line->len, strlen(value)};
+    buf_cstr(line, value);
+    return WEND_OK;
+}
+
+/* With the values of its variables. */
+static wend_status add_header(struct http_driver *d, size_t at, wend_str header,
+                              wend_error *err)
+{
+    size_t before = d->base.secrets_count;
+    struct buf b = {.mem = &d->mem};
+    wend_str name, value, text, variable;
+    wend_status s = WEND_OK;
+
+    if (!header_split(header, &name, &value))
+        return WEND_OK; /* it was checked */
+    if (is_sent(d, name))
+        return fail(err, WEND_E_INVAL,
+                    "wend sends the header %.*s itself; remove it",
+                    UTF8_ARGS(name, 80));
+    buf_str(&b, name);
+    buf_cstr(&b, ": ");
+    while (s == WEND_OK && header_piece(&value, &text, &variable)) {
+        buf_str(&b, text);
+        if (variable.ptr)
+            s = add_variable(d, &b, variable, err);
+    }
+    d->headers[at] = arena_str(&d->arena, buf_view(&b)).ptr;
+    for (size_t i = before; i < d->base.secrets_count; i++) {
+        size_t offset = (size_t)(uintptr_t)d->secrets[i].ptr;
+
+        d->secrets[i].ptr = d->headers[at] ? d->headers[at] + offset : NULL;
+    }
+    if (b.ptr)
+        memset(b.ptr, 0, b.len);
+    d->arena.failed |= b.failed;
+    buf_free(&b);
+    return s;
+}
+
+static wend_status make_headers(struct http_driver *d,
+                                const struct driver_options *o, wend_error *err)
+{
+    wend_status s = WEND_OK;
     size_t n = 0;
 
     d->headers[n++] = "Content-Type: application/json";
@@ -196,9 +274,12 @@ static wend_status make_headers(struct http_driver *d, wend_error *err)
                           : "Accept: text/event-stream";
     for (size_t i = 0; d->codec->headers && d->codec->headers[i]; i++)
         d->headers[n++] = d->codec->headers[i];
-    if (d->codec->key_header)
-        d->headers[n] = d->key_line;
-    return d->arena.failed ? fail_nomem(err) : WEND_OK;
+    if (d->codec->key_header && d->key_line)
+        d->headers[n++] = d->key_line;
+    for (size_t i = 0; s == WEND_OK && o->headers && o->headers[i]; i++)
+        if (!o->playback_dir || !strstr(o->headers[i], "${"))
+            s = add_header(d, n++, str_of(o->headers[i]), err);
+    return s == WEND_OK && d->arena.failed ? fail_nomem(err) : s;
 }
 
 wend_str http_refused(struct buf *room, const char *message, wend_str url)
@@ -233,6 +314,7 @@ wend_status http_driver_open(const struct codec *codec,
     if (!o->output_tokens && codec->output_tokens)
         d->base.output_tokens = codec->output_tokens(o->spec, o->effort);
     d->whole_ms = o->whole_ms;
+    d->base.secrets = d->secrets;
     d->http2 = o->http2;
     d->insecure_http = o->insecure_http;
     d->ca_file = arena_str(&d->arena, str_of(o->ca_file)).ptr;
@@ -240,10 +322,12 @@ wend_status http_driver_open(const struct codec *codec,
     if (s == WEND_OK)
         s = find_url(d, o, err);
     if (s == WEND_OK)
-        s = make_headers(d, err);
+        s = make_headers(d, o, err);
     if (s == WEND_OK)
         s = tape_open(&d->tape, o, &d->arena, err);
     d->tape.key = d->base.key;
+    d->tape.secrets = d->secrets;
+    d->tape.secrets_count = d->base.secrets_count;
     if (s != WEND_OK) {
         driver_free(&d->base);
         return s;

@@ -39,16 +39,19 @@ struct driver_ops {
 
 struct driver {
     const struct driver_ops *ops;
-    wend_str model;        /* name shown in events */
-    wend_str key;          /* the provider's secret; absent: none is known */
-    int64_t output_tokens; /* that a request allows an answer; 0: not said */
+    wend_str model;          /* name shown in events */
+    wend_str key;            /* the provider's secret; absent: none is known */
+    int64_t output_tokens;   /* that a request allows an answer; 0: not said */
+    const wend_str *secrets; /* more of them, in its headers */
+    size_t secrets_count;
 };
 
 /* What the file of models says about this one, else what wend knows of it;
- * `output` is the agent's own if it has one. elsewhere: it is not asked at the
- * provider's own address. Refuses a limit of cost that cannot be kept. */
+ * `output` is the agent's own if it has one; texts are in the arena. elsewhere:
+ * it is not asked at the provider's own address. Refuses a limit of cost that
+ * cannot be kept. */
 wend_status model_facts(const wend_agent_options *o, const char *model,
-                        bool elsewhere, const struct mem *m, struct model *out,
+                        bool elsewhere, struct arena *a, struct model *out,
                         wend_error *err);
 
 /* Refuses a cost limit for a config with a model whose price is unknown. */
@@ -59,7 +62,8 @@ struct driver_options {
     wend_str spec; /* the model's name after the provider and its colon */
     const char *base_url, *key_file, *ca_file;
     const char *record_dir, *playback_dir;
-    int64_t output_tokens; /* 0: not known */
+    const char *const *headers; /* `Name: value`, NULL at the end; or NULL */
+    int64_t output_tokens;      /* 0: not known */
     enum effort effort;
     int64_t whole_ms;       /* for one answer, all of it */
     bool tape_may_be_empty; /* to play: it was never asked */

@@ -228,7 +228,7 @@ static wend_status write_request(struct tape_flow *f,
 {
     wend_status s = set_path(f, "request", err);
 
-    tape_put_request(&f->line, q, f->tape->key);
+    tape_put_request(&f->line, q, f->tape);
     if (s == WEND_OK)
         s = file_create(f->path.ptr, &f->fd, err);
     if (s == WEND_OK)
@@ -321,7 +321,7 @@ static wend_status compare(struct tape_flow *f, const struct fetch_request *q,
     wend_status s = set_path(f, "request", err);
     bool exists = s == WEND_OK && file_exists(f->path.ptr);
 
-    tape_put_request(&now, q, f->tape->key);
+    tape_put_request(&now, q, f->tape);
     if (exists)
         s = file_read(f->path.ptr, TAPE_BYTES_MAX, &recorded, err);
     if (s == WEND_OK && exists) {

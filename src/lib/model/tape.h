@@ -23,9 +23,11 @@
 #include "lib/run/run.h"
 
 struct tape {
-    const char *dir; /* NULL: the network alone */
-    wend_str key;    /* lent by the driver; absent: none */
-    int64_t number;  /* of the newest request */
+    const char *dir;         /* NULL: the network alone */
+    wend_str key;            /* lent by the driver; absent: none */
+    const wend_str *secrets; /* lent: inside headers, which are left out */
+    size_t secrets_count;
+    int64_t number; /* of the newest request */
     bool plays;
 };
 
@@ -67,7 +69,7 @@ struct tape_item {
 void tape_path(struct buf *out, const struct tape *t, const char *kind);
 /* The request as the file has it. */
 void tape_put_request(struct buf *out, const struct fetch_request *q,
-                      wend_str key);
+                      const struct tape *t);
 /* Appends text with the key's value replaced. */
 void tape_put_redacted(struct buf *out, wend_str text, wend_str key);
 void tape_put_chunk(struct buf *out, int64_t at_us, wend_str bytes);

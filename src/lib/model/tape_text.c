@@ -60,10 +60,16 @@ void tape_put_redacted(struct buf *out, wend_str text, wend_str key)
     buf_str(out, text);
 }
 
-static bool is_secret(const char *header, wend_str key)
+/* A secret of the driver's is a part of the very text. */
+static bool is_secret(const char *header, const struct tape *t)
 {
+    const char *end = header + strlen(header);
+
+    for (size_t i = 0; i < t->secrets_count; i++)
+        if (t->secrets[i].ptr >= header && t->secrets[i].ptr < end)
+            return true;
     return header_is_among(str_of(header), secret_headers) ||
-           find_key(str_of(header), key);
+           find_key(str_of(header), t->key);
 }
 
 /* A URL without the name and password in front of its host. */
@@ -85,17 +91,17 @@ static void put_url(struct buf *out, wend_str url, wend_str key)
 }
 
 void tape_put_request(struct buf *out, const struct fetch_request *q,
-                      wend_str key)
+                      const struct tape *t)
 {
     buf_cstr(out, q->method ? q->method : "POST");
     buf_char(out, ' ');
-    put_url(out, str_of(q->url), key);
+    put_url(out, str_of(q->url), t->key);
     buf_char(out, '\n');
     for (size_t i = 0; q->headers && q->headers[i]; i++)
-        if (!is_secret(q->headers[i], key))
+        if (!is_secret(q->headers[i], t))
             buf_fmt(out, "%s\n", q->headers[i]);
     buf_char(out, '\n');
-    tape_put_redacted(out, q->body, key);
+    tape_put_redacted(out, q->body, t->key);
 }
 
 void tape_put_chunk(struct buf *out, int64_t at_us, wend_str bytes)

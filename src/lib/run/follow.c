@@ -206,7 +206,7 @@ static wend_status check(const struct follow *f, wend_run **out)
         s = rt_check_store(f->agent->rt, f->err);
     if (s != WEND_OK)
         return s;
-    if (f->o.messages || f->o.plan || f->o.take > 2 * WEND_FORK_CONFIG - 1)
+    if (f->o.messages || f->o.plan || f->o.take > 2 * WEND_FORK_PARAMS - 1)
         return fail(f->err, WEND_E_INVAL,
                     "follow: options.take is wrong, or messages or plan is "
                     "set: the past is that of the run");

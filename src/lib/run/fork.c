@@ -161,6 +161,10 @@ static bool is_taken(uint32_t take, wend_str member)
         {WEND_FORK_TOOLS, "mcp"},
         {WEND_FORK_POLICY, "policy"},
         {TAKE_HOOKS, "hooks"},
+        {WEND_FORK_MODEL | WEND_FORK_PARAMS, "params"},
+        {WEND_FORK_MODEL | WEND_FORK_PARAMS, "extra"},
+        {WEND_FORK_MODEL | WEND_FORK_PARAMS, "headers"},
+        {WEND_FORK_PARAMS, "fallback"}, /* which has theirs */
     };
 
     if (take & WEND_FORK_CONFIG)
@@ -458,7 +462,7 @@ static wend_status check(const struct fork *f, bool taken, wend_error *err)
     wend_status s;
 
     if (!taken || o->at < 0 || (o->results_count && !o->results) ||
-        (o->take && !o->agent) || o->take > 2 * WEND_FORK_CONFIG - 1)
+        (o->take && !o->agent) || o->take > 2 * WEND_FORK_PARAMS - 1)
         return fail(err, WEND_E_INVAL, "fork: an option is wrong");
     for (size_t i = 0; i < o->results_count; i++)
         if (!o->results[i].call)

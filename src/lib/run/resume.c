@@ -413,7 +413,7 @@ wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
 
     if (s != WEND_OK)
         return s;
-    if (o->take > 2 * WEND_FORK_CONFIG - 1 || !limits_of(&o->limits, &f.limits))
+    if (o->take > 2 * WEND_FORK_PARAMS - 1 || !limits_of(&o->limits, &f.limits))
         return fail(err, WEND_E_INVAL,
                     "resume: options.take or options.limits is wrong");
     s = agent_config(agent, 0, err);

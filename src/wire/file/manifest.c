@@ -12,7 +12,7 @@
 #include "base/network.h"
 #include "base/utf8.h"
 #include "core/policy/policy.h"
-#include "wire/file/manifest_read.h"
+#include "wire/file/wishes.h"
 
 enum {
     RETRIEVAL_TOP_MAX = 50, /* more would be most of a window */
@@ -359,6 +359,7 @@ static const struct field agent_rows[] = {
     {"context_tokens", field_number, AT(context_tokens), .min = 1,
      .max = MODEL_TOKENS_MAX},
     {"max_history", field_number, AT(max_history), .min = 1, .max = UINT32_MAX},
+    WISH_ROWS(struct agent_manifest, wishes),
     {"instructions", field_cstr, AT(instructions)},
     {"tools", field_list, WORDS(tools, manifest_read_word)},
     {"mcp", field_map,

@@ -10,6 +10,7 @@
 #define WIRE_MANIFEST_H
 
 #include "base/json.h"
+#include "core/config/params.h"
 
 /* An entry of a list, and where it stood. */
 struct manifest_word {
@@ -20,6 +21,13 @@ struct manifest_word {
 struct manifest_words {
     const struct manifest_word *list; /* NULL: not given */
     size_t count;
+};
+
+/* Of requests to a model, see wishes.h; a text that is absent is not given. */
+struct wishes {
+    struct manifest_word params[PARAMS]; /* JSON; null: the provider's own */
+    struct manifest_word extra;          /* the same, an object */
+    struct manifest_words headers;       /* `Name: value` */
 };
 
 struct manifest_server { /* of MCP: either a command or a URL */
@@ -40,6 +48,7 @@ struct agent_manifest {
     wend_limits limits;
     int64_t context_tokens;
     int64_t max_history; /* messages; 0: all */
+    struct wishes wishes;
     bool network_off;
     struct manifest_words network; /* as wend_agent_options has it */
     const struct manifest_server *servers;

@@ -11,7 +11,7 @@
 #include "base/decimal.h"
 #include "base/fail.h"
 #include "base/limits.h"
-#include "wire/file/file.h"
+#include "wire/file/wishes.h"
 
 /* ---- Values -------------------------------------------------------------- */
 
@@ -70,6 +70,7 @@ static FIELD_READ(read_model)
         {"concurrency", field_number, AT(concurrency), .min = 1,
          .max = MODEL_REQUESTS_MAX},
         {"tools", field_bool, AT(no_tools)},
+        WISH_ROWS(struct model, wishes),
         {0},
     };
     struct model *m = at;

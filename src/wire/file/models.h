@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "core/config/config.h"
+#include "wire/file/manifest.h"
 
 struct model {
     wend_str name;  /* provider:model, a glob */
@@ -17,6 +18,7 @@ struct model {
     struct price price;
     int64_t concurrency; /* requests at once; 0 = no limit */
     bool no_tools;       /* it cannot call tools */
+    struct wishes wishes;
     /* Of a row that wend comes with: where it was found, and when. NULL: the
      * row is from a file. */
     const char *source, *date;

@@ -447,6 +447,7 @@ const struct codec codec_anthropic = {
     .base_url = "https://api.anthropic.com/v1",
     .path = "/messages",
     .request = &anthropic_form,
+    .params = &params_anthropic,
     .output_tokens = anthropic_output_tokens,
     .state_size = sizeof(struct anthropic_state),
     .reasons = reasons,

@@ -301,8 +301,7 @@ static void put_head(struct request_writer *w)
 {
     const struct config *config = w->config;
     struct cache_marks *marks = w->own;
-    struct thinking t = {config->effort,
-                         config->effort && is_adaptive(w->q->model), 0};
+    struct thinking t = {w->effort, w->effort && is_adaptive(w->q->model), 0};
     int64_t max_tokens = w->q->max_tokens;
     bool strict = schema_is_strict(w->schema);
     struct buf *b = w->out;
@@ -321,6 +320,7 @@ static void put_head(struct request_writer *w)
     json_add_i64(b, "max_tokens", max_tokens);
     json_add_bool(b, "stream", true);
     put_thinking(b, &t);
+    request_put_params(w, NULL);
     request_put_tools(w, "tools");
     put_system(b, w->turn->frame->system, strict ? STR_NONE : w->q->schema);
     put_output(b, &t, strict ? w->schema : NULL);

@@ -300,6 +300,7 @@ const struct codec codec_gemini = {
     .base_url = "https://generativelanguage.googleapis.com/v1beta",
     .path = "/models/%s:streamGenerateContent?alt=sse",
     .request = &gemini_form,
+    .params = &params_gemini,
     .state_size = sizeof(struct gemini_state),
     .reasons = reasons,
     .usage = find_usage,

@@ -235,9 +235,11 @@ static void put_tool(struct request_writer *w, const struct tool *t)
 /* Generation 3 has levels, and none without thinking: the least is low, and
  * its first model has no medium. Before it there are budgets; thoughts can
  * only be asked for if there may be any. */
-static void put_thinking(struct buf *b, const struct wire_ask *q, int gen)
+static void put_thinking(const struct request_writer *w, int gen)
 {
-    enum effort effort = q->turn->config->effort;
+    const struct wire_ask *q = w->q;
+    struct buf *b = w->out;
+    enum effort effort = w->effort;
     wend_str name = base_name(q->model);
     int64_t tokens = wire_think_tokens(effort, q->max_tokens);
     bool levels = effort && gen >= 3;
@@ -258,9 +260,11 @@ static void put_thinking(struct buf *b, const struct wire_ask *q, int gen)
     json_close(b, '}');
 }
 
-static void put_options(struct buf *b, const struct wire_ask *q, int gen,
-                        wend_str schema)
+static void put_options(struct request_writer *w, int gen, wend_str schema)
 {
+    const struct wire_ask *q = w->q;
+    struct buf *b = w->out;
+
     json_open(b, "generationConfig", '{');
     if (q->max_tokens > 0)
         json_add_i64(b, "maxOutputTokens", q->max_tokens);
@@ -269,7 +273,8 @@ static void put_options(struct buf *b, const struct wire_ask *q, int gen,
         json_add_raw(b, "responseJsonSchema", schema);
     }
     if (thinks(q->model))
-        put_thinking(b, q, gen);
+        put_thinking(w, gen);
+    request_put_params(w, "generationConfig");
     json_close(b, '}');
 }
 
@@ -290,7 +295,8 @@ static void put_head(struct request_writer *w)
         request_put_tools(w, "functionDeclarations");
         buf_cstr(b, "}]");
     }
-    put_options(b, w->q, gen, words ? STR_NONE : w->q->schema);
+    put_options(w, gen, words ? STR_NONE : w->q->schema);
+    request_put_params(w, NULL);
     json_open(b, "contents", '[');
 }
 

@@ -20,6 +20,7 @@ struct wire_ask {
     wend_str model;     /* the provider's name for it */
     int64_t max_tokens; /* of the answer; 0 = the provider's default */
     wend_str schema;    /* JSON Schema of the answer; absent: free text */
+    uint32_t without;   /* what is not asked for, see core/config/params.h */
     /* To extend an earlier request with the same config and history up to
      * `after`: `out` holds its bytes up to the length that was left in
      * *messages_end. A codec that cannot extend leaves 0 there. Both may be
@@ -123,6 +124,7 @@ struct codec {
     const char *base_url;       /* default; no slash at the end */
     const char *path;           /* after the base URL; `%s`: the model */
     const struct request_form *request;
+    const struct wire_params *params; /* params.c */
     /* Default limit of output tokens in a request; NULL: none is sent. */
     int64_t (*output_tokens)(wend_str model, enum effort effort);
     size_t state_size;
@@ -148,6 +150,9 @@ struct codec {
     X(responses)
 
 #define X(name) extern const struct codec codec_##name;
+CODECS(X)
+#undef X
+#define X(name) extern const struct wire_params params_##name;
 CODECS(X)
 #undef X
 /* Requests that are in NAME_ask.c. */

@@ -69,12 +69,15 @@ static void put_tail(struct request_writer *w)
     json_close(w->out, ']');
     request_put_tools(w, "tools");
     json_add(w->out, "format", w->schema);
-    put_effort(w->out, w->config->effort, w->q->model);
-    if (w->q->max_tokens) {
+    put_effort(w->out, w->effort, w->q->model);
+    if (w->q->max_tokens || request_has_params(w, "options")) {
         json_open(w->out, "options", '{');
-        json_add_i64(w->out, "num_predict", w->q->max_tokens);
+        if (w->q->max_tokens)
+            json_add_i64(w->out, "num_predict", w->q->max_tokens);
+        request_put_params(w, "options");
         json_close(w->out, '}');
     }
+    request_put_params(w, NULL);
     buf_cstr(w->out, ",\"stream\":true}");
 }
 
@@ -171,6 +174,7 @@ const struct codec codec_ollama = {
     .base_url = "http://127.0.0.1:11434",
     .path = "/api/chat",
     .request = &request_form,
+    .params = &params_ollama,
     .reasons = reasons,
     .usage = find_usage,
     .event = on_event,

@@ -116,9 +116,9 @@ static void put_tail(struct request_writer *w)
     request_put_tools(w, "tools");
     if (w->q->max_tokens)
         json_add_i64(b, limit_name(w->q->model), w->q->max_tokens);
-    if (w->config->effort)
-        json_add_str(b, "reasoning_effort",
-                     str_of(effort_names[w->config->effort]));
+    if (w->effort)
+        json_add_str(b, "reasoning_effort", str_of(effort_names[w->effort]));
+    request_put_params(w, NULL);
     if (w->schema) {
         buf_cstr(b, ",\"response_format\":{\"type\":\"json_schema\","
                     "\"json_schema\":{\"name\":\"answer\"");

@@ -423,6 +423,7 @@ const struct codec codec_openai = {
     .base_url = "https://api.openai.com/v1",
     .path = "/chat/completions",
     .request = &openai_form,
+    .params = &params_openai,
     .state_size = sizeof(struct chat_state),
     .reasons = reasons,
     .usage = find_usage,

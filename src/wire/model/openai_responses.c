@@ -491,7 +491,7 @@ static void put_tool(struct request_writer *w, const struct tool *t)
 static void put_head(struct request_writer *w)
 {
     struct buf *b = w->out;
-    enum effort effort = w->config->effort;
+    enum effort effort = w->effort;
 
     buf_char(b, '{');
     request_str(b, "model", w->q->model);
@@ -502,6 +502,7 @@ static void put_head(struct request_writer *w)
     if (effort)
         buf_fmt(b, ",\"reasoning\":{\"effort\":\"%s\"%s}", effort_names[effort],
                 effort == EFFORT_NONE ? "" : ",\"summary\":\"auto\"");
+    request_put_params(w, NULL);
     if (w->turn->frame->system.len)
         json_add_str(b, "instructions", w->turn->frame->system);
     request_put_tools(w, "tools");
@@ -532,6 +533,7 @@ const struct codec codec_responses = {
     .base_url = "https://api.openai.com/v1",
     .path = "/responses",
     .request = &request_form,
+    .params = &params_responses,
     .state_size = sizeof(struct responses_state),
     .usage = find_usage,
     .events = events,

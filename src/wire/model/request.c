@@ -112,7 +112,10 @@ void codec_request(const struct codec *c, const struct wire_ask *q,
                    struct buf *out)
 {
     const struct request_form *form = c->request;
-    struct request_writer w = {.q = q,
+    bool effort = !(q->without & UINT32_C(1) << ASKED_EFFORT);
+    struct request_writer w = {.codec = c,
+                               .effort = effort ? q->turn->config->effort : 0,
+                               .q = q,
                                .turn = q->turn,
                                .config = q->turn->config,
                                .form = form,

@@ -13,10 +13,12 @@
 
 /* A request while it is written. */
 struct request_writer {
+    const struct codec *codec;
     const struct wire_ask *q;
     const struct turn *turn;
     const struct config *config;
     const struct request_form *form;
+    enum effort effort; /* of the config, unless it is not asked for */
     struct buf *out;
     struct arena arena;
     const struct json *schema; /* of the answer; NULL: absent or invalid */
@@ -42,6 +44,11 @@ struct request_form {
 
 /* A member with the list of tools, if there are any. */
 void request_put_tools(struct request_writer *w, const char *key);
+/* Parameters, then the members of `extra`, in the object that is open; inside:
+ * its name, NULL for the request itself. */
+void request_put_params(struct request_writer *w, const char *inside);
+/* Whether that object has any of them. */
+bool request_has_params(const struct request_writer *w, const char *inside);
 /* The member `tool_calls` with the calls of the message, if it has any. */
 void request_put_calls(struct request_writer *w, const struct msg *m);
 

@@ -34,7 +34,7 @@ static void test_request(void)
     };
     struct buf b = {.mem = &libc_mem};
 
-    tape_put_request(&b, &q, key);
+    tape_put_request(&b, &q, &(struct tape){.key = key});
     tap_is_str(buf_view(&b),
                "POST https://host/v1?key=[key]&a=b@c\n"
                "Content-Type: application/json\n"
