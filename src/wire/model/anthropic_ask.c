@@ -299,7 +299,6 @@ int64_t anthropic_output_tokens(wend_str model, enum effort effort)
 
 static void put_head(struct request_writer *w)
 {
-    const struct config *config = w->config;
     struct cache_marks *marks = w->own;
     struct thinking t = {w->effort, w->effort && is_adaptive(w->q->model), 0};
     int64_t max_tokens = w->q->max_tokens;
