@@ -435,6 +435,8 @@ typedef struct wend_manifest_options {
     const char *const *tools; /* of a plan: more tools that it may name,
                                  besides those and the built-in ones */
     size_t tools_count;
+    const char *const *schemas; /* of a plan: the JSON Schema of each of
+                                   `tools`; NULL, and NULL for one: not known */
 } wend_manifest_options;
 
 /* Reads a file and all files that it names, once. options may be NULL. If one

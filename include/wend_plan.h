@@ -72,13 +72,16 @@ typedef struct wend_plan_verdict {
     wend_str rule;   /* that decides; "plan" for actions that call no tool */
     wend_str reason; /* why it is asked or denied; else absent */
     wend_str allow;  /* a rule that allows exactly this call; may be absent */
+    wend_str within; /* the workflow action that has it in its plan, or several
+                        with / between them; absent: the plan itself has it */
 } wend_plan_verdict;
 
 /* Lent until it returns. */
 typedef void (*wend_plan_verdict_fn)(void *ctx, const wend_plan_verdict *v);
 
-/* Tells for each action of a plan whether it would be allowed, asked about or
- * denied if the agent ran it now. Nothing runs. A plan that
+/* Tells for each action of a plan, and of the plans that its workflow actions
+ * run, whether it would be allowed, asked about or denied if the agent ran it
+ * now. Nothing runs. A plan that
  * wend_run_start_plan would refuse is refused in the same way. */
 WEND_API wend_status wend_plan_preview(wend_agent *agent, const wend_plan *plan,
                                        wend_plan_verdict_fn fn, void *ctx,

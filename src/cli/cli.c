@@ -242,6 +242,19 @@ int print_safe(const struct cli *cli, const struct buf *text,
     return file_out_close(&file, EXIT_DONE);
 }
 
+int64_t output_format(const struct settings *set, const char *const *words)
+{
+    const char *dot = set->output ? strrchr(set->output, '.') : NULL;
+    int count = 0;
+
+    if (set->format >= 0)
+        return set->format;
+    while (words[count])
+        count++;
+    count = dot ? str_index(str_of(dot + 1), words, count) : -1;
+    return count < 0 ? 0 : count;
+}
+
 /* ---- The store ----------------------------------------------------------- */
 
 /* A store that this command created or upgraded is the user's. So is a store

@@ -161,6 +161,9 @@ int open_runtime(struct cli *cli); /* and its store */
 int print_all(wend_str text);
 int print_buf(const struct buf *b);
 
+/* The index of --format, else of the word that the name of the output file ends
+ * with, else 0. */
+int64_t output_format(const struct settings *set, const char *const *words);
 /* All of it to --output or standard output. On a terminal it is what `safe`
  * makes of it: term_text, term_json; NULL: it is safe already. */
 int print_safe(const struct cli *cli, const struct buf *text,

@@ -170,6 +170,63 @@ one that is unknown|greet|{who: $x, tims: 2}|9:29: action 'two': greet: there is
 a built-in tool|calculator|{expression: [1]}|9:26: action 'two': calculator: argument 'expression':
 EOF
 
+# Of tools in files that an option names, and of relics.
+mkdir -p relics other
+mv tools/greet.yaml other/
+cat >relics/notes.yaml <<'EOF'
+wend: relic/1
+name: notes
+kind: kv
+EOF
+cat >relics/web.yaml <<'EOF'
+wend: relic/1
+name: web
+kind: http
+base_url: http://127.0.0.1:9/v1
+endpoints:
+  find: {method: GET, path: "/find/${what}",
+         schema: {type: object, properties: {what: {type: string}},
+                  required: [what], additionalProperties: false}}
+EOF
+while IFS='|' read -r why type target params wanted; do
+    cat >args.yaml <<EOF
+wend: plan/1
+name: args
+inputs: {me: you}
+actions:
+  - name: one
+    type: $type
+    target: $target
+    params: $params
+EOF
+    run "$WEND" plan show --tools other/greet.yaml args.yaml
+    code=2
+    [ "$wanted" ] || code=0
+    is "known before a run: $why: exit status" $status $code
+    [ -z "$wanted" ] || has "known before a run: $why" "$err" "args.yaml:$wanted"
+done <<'EOF'
+a tool of --tools|tool|greet|{who: me}|
+a tool of --tools, wrong|tool|greet|{who: 5}|8:19: action 'one': greet: argument 'who':
+a value of kv|relic|notes.put|{key: a, value: [1]}|
+no key|relic|notes.put|{value: 1}|8:13: action 'one': notes.put: the argument 'key' is missing
+no such argument|relic|notes.get|{key: a, ttl: 1d}|8:27: action 'one': notes.get: there is no argument 'ttl'
+an endpoint|relic|web.find|{what: $me}|
+an endpoint, wrong|relic|web.find|{what: 7}|8:20: action 'one': web.find: argument 'what':
+EOF
+
+# ---- Files by their suffix -----------------------------------------------------
+
+printf '%s\n  - {name: a, type: tool, target: list_dir}\n' "$head" >p.yaml
+for row in html:'<!doctype html>' svg:'<svg ' json:'{' dot:digraph txt:x; do
+    exits "show -o ${row%%:*}" 0 "$WEND" plan show -o "shown.${row%%:*}" p.yaml
+    begins=${row#*:}
+    is "show -o ${row%%:*}: the format" \
+        "$(head -c ${#begins} "shown.${row%%:*}")" "$begins"
+done
+exits "show -o, --format comes first" 0 "$WEND" plan show -o shown.html \
+    --format json p.yaml
+is "show -o, --format comes first: the format" "$(head -c 1 shown.html)" "{"
+
 # ---- A dry run ------------------------------------------------------------------
 
 cat >dry.yaml <<'EOF'
@@ -216,6 +273,44 @@ is "dry run: as JSON" "$(json "$work/one" \
 is "dry run: nothing is written, no store is made" \
     "$(ls -a) $(ls "$work"/dry.db* 2>/dev/null)" "$before "
 exits "dry run: not of show" 2 "$WEND" plan show --dry-run dry.yaml
+# What a plan inside would do, by the policies of both.
+mkdir -p in
+cat >in/inner.yaml <<'EOF'
+wend: plan/1
+name: inner
+inputs: {path: a.txt, dir: b}
+actions:
+  - {name: keep, type: tool, target: write_file,
+     params: {path: $path, content: hi}}
+  - {name: list, type: tool, target: list_dir, params: {path: $dir}}
+outputs: {}
+EOF
+cat >outer.yaml <<'EOF'
+wend: plan/1
+name: outer
+actions:
+  - {name: all, type: tool, target: list_dir, output_key: x}
+  - {name: first, type: workflow, target: in/inner.yaml,
+     params: {path: known.txt}, depends_on: [all]}
+  - {name: second, type: workflow, target: in/inner.yaml,
+     params: {path: $x}, depends_on: [all]}
+EOF
+exits "dry run of a workflow" 0 "$WEND" plan run --dry-run outer.yaml
+has "dry run of a workflow: the action inside" "$out" \
+    "first/keep           denied   tool write_file: no rule allows this call"
+has "dry run of a workflow: its arguments come from outside" "$out" \
+    "--approve 'write_file(known.txt)' allows it"
+has "dry run of a workflow: what is allowed" "$out" \
+    "first/list           allowed  tool list_dir"
+has "dry run of a workflow: what is known only later" \
+    <(grep '^second/keep' "$out") "its arguments are known only when it runs"
+has "dry run of a workflow: sums" "$out" "5 allowed, 0 asked, 2 denied"
+exits "dry run of a workflow: with the rule" 0 "$WEND" plan run --dry-run \
+    --approve 'write_file(known.txt)' outer.yaml
+has "dry run of a workflow: with the rule" "$out" "first/keep           allowed"
+run "$WEND" plan run --dry-run --json outer.yaml
+has "dry run of a workflow: as JSON" "$out" '{"action":"keep","within":"first",'
+
 if has_terminal; then
     at_terminal "$WEND plan run --dry-run dry.yaml"
     has "dry run: asked on a terminal" "$out" "writes               asked    "

@@ -107,12 +107,16 @@ for id in .. . "''"; do
     ended "an id of $id: said" "another"
     is "an id of $id: nobody was asked" "$(cat "$work/requests")" ""
 done
-go "a parameter too many" 1 web.drop "{answer: x, id: 1, force: yes}"
-ended "is named" "force"
-go "a parameter too few" 1 web.get "{answer: x, id: 1}"
-ended "is named, too" "q"
-go "an object in a path" 1 web.drop "{answer: x, id: {a: 1}}"
-ended "is no text" "invalid_arguments"
+go "a parameter too many" 2 web.drop "{answer: x, id: 1, force: yes}"
+has "is named" "$err" "web.drop: there is no argument 'force'"
+go "a parameter too few" 2 web.get "{answer: x, id: 1}"
+has "is named, too" "$err" "web.get: the argument 'q' is missing"
+go "an object in a path" 2 web.drop "{answer: x, id: {a: 1}}"
+has "is no text" "$err" "web.drop: argument 'id':"
+sed -i 's/^name: p/&\ninputs: {id: {a: 1}}/; s/id: {a: 1}}, out/id: $id}, out/' p.yaml
+exits "an object that is known only in the run" 1 \
+    "$WEND" plan run -q -a agent.yaml --approve 'web.*' p.yaml
+ended "is no text either" "invalid_arguments"
 go "a line break in a header" 1 web.raw '{answer: "a\r\nX-Evil: 1"}'
 ended "is refused" "control characters"
 is "and nobody was asked" "$(cat "$work/requests")" ""

@@ -48,7 +48,7 @@ bool remember_path(struct buf *out)
 }
 
 /* The text is NUL-terminated in the arena. False: it holds no rule. */
-static bool read_line(wend_str line, const char *here, struct kept_answer *out)
+static bool read_line(wend_str line, const char *here, struct remembered_line *out)
 {
     const char *tab =
         line.len && line.ptr[0] == '/' ? strchr(line.ptr, '\t') : NULL;
@@ -63,12 +63,12 @@ static bool read_line(wend_str line, const char *here, struct kept_answer *out)
 }
 
 /* From the end: the last answer applies. */
-static wend_status each_line(wend_str text, kept_answer_fn fn, void *ctx,
+static wend_status each_line(wend_str text, remembered_line_fn fn, void *ctx,
                              struct arena *a, wend_error *err)
 {
     char room[PATH_MAX];
     const char *here = getcwd(room, sizeof room);
-    struct kept_answer k = {0};
+    struct remembered_line k = {0};
     wend_status s = WEND_OK;
     size_t end = text.len;
 
@@ -92,7 +92,7 @@ static wend_status each_line(wend_str text, kept_answer_fn fn, void *ctx,
     return s;
 }
 
-wend_status remember_each(kept_answer_fn fn, void *ctx, struct arena *a,
+wend_status remember_each(remembered_line_fn fn, void *ctx, struct arena *a,
                           wend_error *err)
 {
     struct buf path = {.mem = &cli_mem}, text = {.mem = &cli_mem};
@@ -112,7 +112,7 @@ struct rules {
     struct buf path;
 };
 
-static wend_status take_rule(void *ctx, const struct kept_answer *k,
+static wend_status take_rule(void *ctx, const struct remembered_line *k,
                              wend_error *err)
 {
     struct rules *r = ctx;
@@ -189,7 +189,7 @@ static size_t without(struct cli *cli, wend_str text, const char *rule,
     wend_str line;
 
     while (str_line(&text, &line)) {
-        struct kept_answer k;
+        struct remembered_line k;
         bool is = read_line(arena_str(&cli->arena, line), here, &k) && k.here &&
                   str_is(k.rule, rule);
 

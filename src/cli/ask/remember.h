@@ -13,19 +13,19 @@
 #include "cli/cli.h"
 
 /* A line of the file. */
-struct kept_answer {
+struct remembered_line {
     wend_str rule;
     wend_str folder; /* absent: it applies everywhere */
     uint32_t line;
     bool here; /* it applies in this directory */
 };
 
-typedef wend_status (*kept_answer_fn)(void *ctx, const struct kept_answer *k,
+typedef wend_status (*remembered_line_fn)(void *ctx, const struct remembered_line *k,
                                       wend_error *err);
 /* The path of the file; false if neither XDG_DATA_HOME nor HOME is set. */
 bool remember_path(struct buf *out);
 /* Calls fn for each answer, newest first. The file may be absent. */
-wend_status remember_each(kept_answer_fn fn, void *ctx, struct arena *a,
+wend_status remember_each(remembered_line_fn fn, void *ctx, struct arena *a,
                           wend_error *err);
 /* Removes the rule, where it applies in this directory; says how many lines had
  * it. Returns 0 or an exit code, after a message. */

@@ -285,7 +285,7 @@ struct kept_list {
     size_t count;
 };
 
-static wend_status put_kept(void *ctx, const struct kept_answer *k,
+static wend_status put_kept(void *ctx, const struct remembered_line *k,
                             wend_error *err)
 {
     struct kept_list *list = ctx;

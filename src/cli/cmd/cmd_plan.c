@@ -23,7 +23,7 @@ static const struct opt opts[] = {
     ROW_LIST(inputs, "set", "K=V",
              "override an input of the file; may be repeated"),
     ROW_WORD(format, "format", "text|json|dot|svg|html", formats,
-             "output format of show"),
+             "output format of show (default: as FILE of -o ends)"),
     ROW_JSON("show: as --format json; run: events as JSON lines"),
     ROW_TOOLS("file with a tool that the plan may use"),
     ROW_MCP("run: MCP server NAME=COMMAND or NAME=URL"),
@@ -60,15 +60,20 @@ static int open_plan(struct cli *cli, const char *path)
 {
     size_t count = cli->tool_files_count;
     const char **tools = arena_alloc(&cli->arena, (count + 1) * sizeof *tools);
+    const char **schemas =
+        arena_alloc(&cli->arena, (count + 1) * sizeof *schemas);
     const wend_manifest_options o = {.size = sizeof o,
                                      .plan = true,
                                      .sets = cli->set.inputs.items,
                                      .sets_count = cli->set.inputs.count,
                                      .tools = tools,
-                                     .tools_count = count};
+                                     .tools_count = count,
+                                     .schemas = schemas};
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         tools[i] = cli->tool_files[i]->name;
+        schemas[i] = cli->tool_files[i]->commands[0]->schema;
+    }
     return report(cli, manifest_open(cli, path, &o, &cli->plan));
 }
 
@@ -134,9 +139,8 @@ static int plan_show(struct cli *cli)
         [FORMAT_DOT] = WEND_PLAN_DOT,   [FORMAT_SVG] = WEND_PLAN_SVG,
         [FORMAT_HTML] = WEND_PLAN_HTML,
     };
-    int64_t format = cli->set.json         ? FORMAT_JSON
-                     : cli->set.format < 0 ? FORMAT_TEXT
-                                           : cli->set.format;
+    int64_t format =
+        cli->set.json ? FORMAT_JSON : output_format(&cli->set, formats);
     wend_plan *plan = cli->plan->plan;
     struct plan_cost cost = {0};
     const struct json *json;
@@ -177,6 +181,8 @@ static void put_verdict_json(struct buf *out, const wend_plan_verdict *v)
 
     json_open(&b, NULL, '{');
     json_add_str(&b, "action", v->action);
+    if (v->within.ptr)
+        json_add_str(&b, "within", v->within);
     json_add_str(&b, "type", v->type);
     json_add_nullable(&b, "target", v->target);
     if (v->args_json.ptr)
@@ -195,9 +201,13 @@ static void put_verdict_json(struct buf *out, const wend_plan_verdict *v)
 static void put_verdict_text(struct buf *b, const wend_plan_verdict *v)
 {
     enum { NAME_COLUMNS = 20, TEXT_COLUMNS = 200 };
-    struct buf rule = {.mem = b->mem};
+    struct buf rule = {.mem = b->mem}, name = rule;
 
-    term_cell(b, v->name, NAME_COLUMNS);
+    buf_str(&name, v->within);
+    buf_cstr(&name, v->within.ptr ? "/" : "");
+    buf_str(&name, v->name);
+    term_cell(b, buf_view(&name), NAME_COLUMNS);
+    buf_free(&name);
     buf_fmt(b, " %-8s", decisions[v->decision]);
     buf_fmt(b, " %.*s ", (int)v->type.len, v->type.ptr);
     if (v->target.ptr)

@@ -31,17 +31,6 @@ static const struct opt opts[] = {
     ROWS_END,
 };
 
-/* The one that is given, else the one that the name of the file ends with. */
-static enum format format_of(const struct settings *set)
-{
-    const char *dot = set->output ? strrchr(set->output, '.') : NULL;
-    int64_t i = set->format;
-
-    if (i < 0)
-        i = dot ? str_index(str_of(dot + 1), formats, FORMAT_HTML + 1) : -1;
-    return i < 0 ? FORMAT_TEXT : (enum format)i;
-}
-
 /* Deltas add nothing to the kept events after them. */
 static uint64_t kept_types(void)
 {
@@ -168,7 +157,7 @@ static int put(struct cli *cli, const struct timeline *t)
 {
     struct buf b = {.mem = &cli_mem};
 
-    switch (format_of(&cli->set)) {
+    switch (output_format(&cli->set, formats)) {
     case FORMAT_TEXT:
         timeline_put_text(&b, t, term_width(STDOUT_FILENO));
         break;
@@ -176,8 +165,9 @@ static int put(struct cli *cli, const struct timeline *t)
     case FORMAT_SVG: timeline_put_svg(&b, t); break;
     case FORMAT_HTML: page_put_run(&b, t); break;
     }
-    return print_safe(cli, &b,
-                      format_of(&cli->set) == FORMAT_JSON ? term_json : NULL);
+    return print_safe(
+        cli, &b,
+        output_format(&cli->set, formats) == FORMAT_JSON ? term_json : NULL);
 }
 
 /* ---- All runs ------------------------------------------------------------ */
@@ -267,7 +257,7 @@ static int run(struct cli *cli)
     code = find_arg(cli, open_runtime, &found);
     if (code)
         return code;
-    if (format_of(&cli->set) == FORMAT_HTML)
+    if (output_format(&cli->set, formats) == FORMAT_HTML)
         code = fold_page(cli, found.id, &t);
     else {
         timeline_init(&t, &cli_mem, 0);

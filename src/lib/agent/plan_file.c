@@ -400,14 +400,31 @@ static wend_status fill(struct plan_loader *l)
     return WEND_OK;
 }
 
+/* Of RELIC.ENDPOINT, whose file was read. */
+static wend_str relic_schema_of(const struct plan_loader *l, wend_str target)
+{
+    const char *dot = memchr(target.ptr, '.', target.len);
+    wend_str name = {target.ptr, dot ? (size_t)(dot - target.ptr) : 0};
+
+    for (const struct relic_beside *r = l->relics; r && dot; r = r->next)
+        if (str_eq(r->manifest->name, name))
+            return relic_endpoint_schema(r->manifest,
+                                         str_skip(target, name.len + 1));
+    return STR_NONE;
+}
+
 /* Absent: only an agent knows the tool. */
 static wend_str schema_of(const struct plan_loader *l, wend_str tool)
 {
+    const wend_manifest_options *how = l->how;
     const wend_tool_info *info;
 
     for (const struct tool_beside *t = l->tools; t; t = t->next)
         if (str_is(tool, t->file.command.name))
             return str_of(t->file.command.schema);
+    for (size_t i = 0; how->schemas && i < how->tools_count; i++)
+        if (how->schemas[i] && str_is(tool, how->tools[i]))
+            return str_of(how->schemas[i]);
     for (size_t i = 0; (info = wend_builtin(i)); i++)
         if (str_eq(tool, info->name))
             return info->schema;
@@ -425,8 +442,10 @@ static wend_status check_args(struct plan_loader *l, const struct json *written)
     w = w ? w->first : NULL;
     for (uint32_t i = 0; w && !s && i < p->count; i++, w = w->next) {
         const struct plan_action *a = p->actions[i];
-        wend_str schema =
-            a->type == ACTION_TOOL ? schema_of(l, a->target) : STR_NONE;
+        wend_str schema = a->type == ACTION_TOOL ? schema_of(l, a->target)
+                          : a->type == ACTION_RELIC
+                              ? relic_schema_of(l, a->target)
+                              : STR_NONE;
 
         if (!schema.len || plan_args_fit(json_get(w, "params"), schema,
                                          l->load.arena, &why, &at))

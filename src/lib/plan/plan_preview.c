@@ -6,14 +6,21 @@
  * run produces are not known: then rules that look at them match nothing.
  */
 #include "lib/plan/plan.h"
+#include "lib/run/child.h"
 
 #include "base/fail.h"
 #include "core/turn/verdict.h"
+
+/* Of all plans inside each other; far above what a person reads. */
+enum { PREVIEW_ACTIONS_MAX = 100000 };
 
 struct preview {
     struct turn turn; /* as at the start of the run: only config and plan */
     const struct plan *plan;
     struct arena *arena;
+    wend_str within; /* the actions outside; absent: none */
+    bool open;       /* its inputs are known only when it runs */
+    int *left;       /* actions that may still be told */
     wend_plan_verdict_fn fn;
     void *ctx;
 };
@@ -36,6 +43,8 @@ static wend_str args_of(const struct preview *x, const struct plan_action *a)
 
     if (!a->params)
         return STR("{}");
+    if (x->open && a->refs)
+        return STR_NONE;
     for (const struct ref *r = a->refs; r; r = r->next)
         if (!x->plan->inputs[r->slot].ptr || is_output(x->plan, r->slot))
             return STR_NONE;
@@ -57,7 +66,8 @@ static void look(struct preview *x, uint32_t i)
                            .name = a->name,
                            .type = str_of(action_type_names[a->type]),
                            .target = a->target,
-                           .rule = STR("plan")};
+                           .rule = STR("plan"),
+                           .within = x->within};
     struct verdict verdict;
 
     if (tool) {
@@ -76,22 +86,110 @@ static void look(struct preview *x, uint32_t i)
         x->fn(x->ctx, &v);
 }
 
+/* ---- Plans in it --------------------------------------------------------- */
+
+/* As in child_fill_start: its own config, and the policies above it. */
+static wend_status inherit(const struct config *outer,
+                           const struct child_config *k, struct arena *a,
+                           struct config **out, wend_error *err)
+{
+    size_t count = config_restraints(outer);
+    struct restraint *bounds = arena_alloc(a, count * sizeof *bounds);
+    wend_status s = config_parse(k->config_json, a, out, err);
+
+    if (!bounds)
+        return fail_nomem(err);
+    for (size_t i = 0; i < count; i++)
+        bounds[i] = *config_restraint(outer, (i + 1) % count);
+    if (s == WEND_OK)
+        (*out)->within = (struct within){.depth = outer->within.depth + 1,
+                                         .labels = outer->within.labels,
+                                         .bounds = bounds,
+                                         .bounds_count = count};
+    return s;
+}
+
+static wend_str join(const struct preview *x, const struct plan_action *a)
+{
+    struct buf b = {.mem = x->arena->mem};
+
+    buf_str(&b, x->within);
+    buf_cstr(&b, x->within.ptr ? "/" : "");
+    buf_str(&b, a->id);
+    return buf_keep(&b, x->arena);
+}
+
+static wend_status look_at_all(struct preview *x, wend_error *err);
+
+/* Recursion is bounded: no deeper than CHILD_DEPTH_MAX. */
+static wend_status look_inside(const struct preview *x,
+                               const struct plan_action *action,
+                               wend_error *err)
+{
+    const struct child_config *k = config_child(x->turn.config, action->target);
+    wend_str inputs = args_of(x, action);
+    struct preview inner = {.arena = x->arena,
+                            .within = join(x, action),
+                            .open = !inputs.ptr,
+                            .left = x->left,
+                            .fn = x->fn,
+                            .ctx = x->ctx};
+    struct config *config = NULL;
+    struct plan *plan = NULL;
+    wend_status s;
+
+    if (!k || !k->plan_json.ptr ||
+        x->turn.config->within.depth >= CHILD_DEPTH_MAX)
+        return WEND_OK;
+    s = inherit(x->turn.config, k, x->arena, &config, err);
+    if (s == WEND_OK)
+        s = inputs.ptr
+                ? plan_with_inputs(k->plan_json, inputs, x->arena, &plan, err)
+                : plan_parse(k->plan_json, NULL, x->arena, &plan, err);
+    if (s != WEND_OK)
+        return s;
+    inner.turn.config = config;
+    inner.turn.plan.plan = inner.plan = plan;
+    return look_at_all(&inner, err);
+}
+
+static wend_status look_at_all(struct preview *x, wend_error *err)
+{
+    const struct plan *p = x->plan;
+    wend_status s = WEND_OK;
+
+    for (uint32_t i = 0; s == WEND_OK && i < p->count; i++) {
+        if (!(*x->left)--)
+            return fail(err, WEND_E_LIMIT,
+                        "plan: over %d actions, with those of its workflows",
+                        PREVIEW_ACTIONS_MAX);
+        look(x, i);
+        if (p->actions[i]->type == ACTION_WORKFLOW)
+            s = look_inside(x, p->actions[i], err);
+        if (x->arena->failed)
+            s = fail_nomem(err);
+    }
+    return s;
+}
+
 static wend_status preview(wend_agent *agent, const struct plan *p,
                            wend_plan_verdict_fn fn, void *ctx, wend_error *err)
 {
     struct arena a = {.mem = &agent->rt->mem};
-    struct preview x = {
-        .plan = p, .arena = &a, .fn = fn, .ctx = ctx, .turn.plan.plan = p};
+    int left = PREVIEW_ACTIONS_MAX;
+    struct preview x = {.plan = p,
+                        .arena = &a,
+                        .left = &left,
+                        .fn = fn,
+                        .ctx = ctx,
+                        .turn.plan.plan = p};
     wend_status s = agent_config(agent, 0, err);
 
     if (s == WEND_OK)
         s = plan_check_actions(agent, p, err);
-    if (s == WEND_OK)
+    if (s == WEND_OK) {
         x.turn.config = agent->configs[0];
-    for (uint32_t i = 0; s == WEND_OK && i < p->count; i++) {
-        look(&x, i);
-        if (a.failed)
-            s = fail_nomem(err);
+        s = look_at_all(&x, err);
     }
     arena_free(&a);
     return s;

@@ -78,13 +78,17 @@ static wend_status check_tool(struct plan_check *c, const struct plan_action *a,
                        : check_args(c, a, tool, err);
 }
 
-static wend_status check_relic(const struct config *c,
+static wend_status check_relic(struct plan_check *c,
                                const struct plan_action *a, wend_error *err)
 {
-    if (config_endpoint(c, a->target))
-        return WEND_OK;
+    const struct config *config = c->agent->configs[0];
+    const struct tool *end = config_endpoint(config, a->target);
+
+    if (end)
+        return check_args(c, a, end, err);
     return refuse(a, "there is no relic with the endpoint",
-                  nearest_tool(a, c->endpoints, c->endpoints_count), err);
+                  nearest_tool(a, config->endpoints, config->endpoints_count),
+                  err);
 }
 
 static wend_status check_model(const struct config *c,
@@ -227,7 +231,7 @@ static wend_status check_action(struct plan_check *c,
     case ACTION_DECISION: return WEND_OK;
     case ACTION_TOOL: return check_tool(c, a, err);
     case ACTION_LLM: return check_model(config, a, err);
-    case ACTION_RELIC: return check_relic(config, a, err);
+    case ACTION_RELIC: return check_relic(c, a, err);
     case ACTION_AGENT:
     case ACTION_WORKFLOW: return check_child(c, a, err);
     case ACTION_TYPES: break;
@@ -242,6 +246,7 @@ static const struct json *written(const struct plan *p, struct arena *a)
 
     for (uint32_t i = 0; !list && i < p->count; i++)
         if (p->actions[i]->type == ACTION_WORKFLOW ||
+            p->actions[i]->type == ACTION_RELIC ||
             p->actions[i]->type == ACTION_TOOL)
             list = json_get(json_parse(p->json, a, NULL), "actions");
     return list ? list->first : NULL;

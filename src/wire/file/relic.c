@@ -305,3 +305,31 @@ bool relic_has(const struct relic_manifest *m, wend_str endpoint,
                          m->endpoints_count);
     return false;
 }
+
+/* Values of kv may be anything. The endpoints of a server are tools, which only
+ * it knows. */
+wend_str relic_endpoint_schema(const struct relic_manifest *m,
+                               wend_str endpoint)
+{
+#define KEY "\"key\":{\"type\":\"string\",\"minLength\":1}"
+    static const char *const kv[RELIC_KV_ENDPOINTS] = {
+        [RELIC_KV_PUT] = "{\"properties\":{" KEY ",\"value\":{},\"ttl\":{"
+                         "\"type\":\"string\"}},\"required\":[\"key\","
+                         "\"value\"],\"additionalProperties\":false}",
+        [RELIC_KV_GET] = "{\"properties\":{" KEY "},\"required\":[\"key\"],"
+                         "\"additionalProperties\":false}",
+        [RELIC_KV_DELETE] = "{\"properties\":{" KEY "},\"required\":[\"key\"],"
+                            "\"additionalProperties\":false}",
+    };
+#undef KEY
+    int i = m->kind == RELIC_KV
+                ? str_index(endpoint, relic_kv_endpoints, RELIC_KV_ENDPOINTS)
+                : -1;
+
+    if (i >= 0)
+        return str_of(kv[i]);
+    for (size_t k = 0; m->kind == RELIC_HTTP && k < m->endpoints_count; k++)
+        if (str_eq(m->endpoints[k].name, endpoint))
+            return m->endpoints[k].schema;
+    return STR_NONE;
+}

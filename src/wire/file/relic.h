@@ -84,6 +84,10 @@ struct relic_manifest {
 wend_status relic_manifest_parse(wend_str text, struct arena *a,
                                  struct relic_manifest **out, wend_error *err);
 
+/* The JSON Schema of an endpoint's parameters; absent: not known here. */
+wend_str relic_endpoint_schema(const struct relic_manifest *m,
+                               wend_str endpoint);
+
 /* Whether the relic has this endpoint, as far as its file can tell; else
  * *near is the one that was meant, or absent. */
 bool relic_has(const struct relic_manifest *m, wend_str endpoint,
