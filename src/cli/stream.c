@@ -123,15 +123,20 @@ static void cancel(struct stream_loop *l, const char *by)
         l->code = EXIT_CANCELED;
 }
 
+/* A live run ends as the log says: it is canceled if it was not over yet. */
 static void reader_left(struct stream_loop *l)
 {
     int error = l->st->view.results.error;
 
     if (l->canceled)
         return;
-    if (error != EPIPE && !l->st->view.quiet)
+    l->canceled = true;
+    if (error != EPIPE)
         complain(0, "cannot write to standard output: %s", strerror(error));
-    cancel(l, "stdout");
+    if (!l->st->live)
+        l->code = error == EPIPE ? EXIT_CANCELED : EXIT_FAILED;
+    else if (!l->over)
+        wend_run_cancel_by(l->st->run, "stdout");
 }
 
 /* ---- One round ----------------------------------------------------------- */
@@ -385,10 +390,18 @@ static void show_rest(struct stream_loop *l)
                 "wend: stopped; 'wend resume %s' resumes it\n", id);
 }
 
+/* The answer did not arrive. */
+static void say_where(struct stream *st)
+{
+    if (st->view.stored)
+        complain(0, "'wend replay -q %s' prints the answer",
+                 wend_run_id(st->run));
+}
+
 static int ended(struct stream_loop *l)
 {
     struct view *v = &l->st->view;
-    int code;
+    int error = v->results.error, code;
 
     if (l->code >= 0)
         return l->code;
@@ -397,13 +410,15 @@ static int ended(struct stream_loop *l)
         code = report(l->st->cli, l->status);
         return code == EXIT_STORE ? EXIT_STORE : EXIT_FAILED;
     }
-    if (v->results.error)
-        return EXIT_CANCELED; /* the reader did not get the answer */
-    return v->outcome ? exit_of_outcome(v->outcome) : EXIT_DONE;
+    code = v->outcome ? exit_of_outcome(v->outcome) : EXIT_DONE;
+    if (code || !error || error == EPIPE) /* a reader may leave */
+        return code;
+    say_where(l->st);
+    return EXIT_FAILED;
 }
 
 /* The answer of a run that ended ok. */
-static int save(struct stream *st, const char *run)
+static int save(struct stream *st)
 {
     struct buf *answer = &st->view.answer;
     struct file_out file;
@@ -418,8 +433,8 @@ static int save(struct stream *st, const char *run)
         file_out_write(&file, buf_view(answer));
         code = file_out_close(&file, EXIT_DONE);
     }
-    if (code && st->view.stored)
-        complain(0, "'wend replay -q %s' prints the answer", run);
+    if (code)
+        say_where(st);
     return code ? EXIT_FAILED : EXIT_DONE;
 }
 
@@ -455,9 +470,7 @@ int stream_go(struct stream *st)
     if (st->view.results.error)
         reader_left(&l);
     code = ended(&l);
-    return !code && st->file && st->view.outcome
-               ? save(st, wend_run_id(st->run))
-               : code;
+    return !code && st->file && st->view.outcome ? save(st) : code;
 }
 
 int stream_run(struct stream *st, wend_status s)

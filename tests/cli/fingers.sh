@@ -94,6 +94,24 @@ exits "replay" 0 "$WEND" replay --speed 0 "$id"
 is "replay: the final answer alone" "$(cat "$out")" "It is 42."
 "$WEND" run -m 'script:{"turns":[{"text":"a","first_delay":"90s"}]}' hi | true
 is "a reader that went away" "${PIPESTATUS[0]}" 130
+is "a reader that went away: the run is canceled" \
+    "$("$WEND" runs --json | grep -o '"status":"[a-z]*"' | head -n 1)" \
+    '"status":"canceled"'
+
+# One that leaves when the run has ended: the status is that of the log.
+python3 - >"$work/long.script" <<'END'
+import json
+print(json.dumps({"turns": [{"text": "a line\n" * 40000, "chunk": 1000}]}))
+END
+ended_ok() { "$WEND" runs --json | head -n 1 | grep -q '"status":"ok"'; }
+"$WEND" run --stream -m "script:$work/long.script" hi |
+    { read -r line && soon ended_ok; }
+is "a reader that left after the end" "${PIPESTATUS[*]}" "0 0"
+exits "no room for the answer" 1 bash -c "'$WEND' run -m '$sum' hi >/dev/full"
+has "no room for the answer: what to do" "$err" "'wend replay -q $(newest)' prints"
+exits "no room for a replay" 1 bash -c "'$WEND' replay -q last >/dev/full"
+"$WEND" log --json --deltas last~1 | true
+is "a reader of the log that went away" "${PIPESTATUS[0]}" 130
 
 cat >plan.yaml <<'END'
 wend: plan/1
