@@ -78,6 +78,19 @@ void term_text(struct buf *out, wend_str s)
     term_piece(out, &before, s);
 }
 
+void term_lines(struct buf *out, wend_str s, size_t indent)
+{
+    wend_str line;
+
+    while (s.len && (s.ptr[s.len - 1] == '\n' || s.ptr[s.len - 1] == '\r'))
+        s.len--;
+    for (bool first = true; s.len && str_line(&s, &line); first = false) {
+        if (!first)
+            buf_fmt(out, "\n%*s", line.len ? (int)indent : 0, "");
+        term_text(out, line);
+    }
+}
+
 static size_t columns_of(uint32_t c)
 {
     int w = c < 0x7F ? 1 : wcwidth((wchar_t)c);

@@ -22,6 +22,9 @@ void term_line(struct buf *out, wend_str s, size_t columns);
 void term_name(struct buf *out, wend_str s, size_t columns);
 /* The same, padded with spaces to `columns`. */
 void term_cell(struct buf *out, wend_str s, size_t columns);
+/* All of it: lines after the first begin at `indent`, line ends at the end are
+ * dropped. */
+void term_lines(struct buf *out, wend_str s, size_t indent);
 /* Wrapped into rows that end with \n and are narrower than `width`; returns
  * how many rows more than `rows`, which are left out, it would take. */
 size_t term_rows(struct buf *out, wend_str s, size_t width, size_t rows);

@@ -58,10 +58,13 @@ echo '{"wend":"plan/1","name":"x","actions":[{"name":"a","type":"tool",
        "target":"list_dir"}]}' >"$work/in.json"
 exits "standard input" 0 sh -c "'$WEND' plan show - <'$work/in.json'"
 if has_terminal; then
-    TERM=xterm script -qec "stty cols 100; $WEND plan show $plan" /dev/null \
-        </dev/null >"$out" 2>&1
-    has "a drawing" "$out" "◆─┴─╯ synthesize_report"
-    TERM=xterm script -qec "stty cols 45; $WEND plan show $plan" /dev/null \
+    for row in "C.UTF-8|◆─┴─╯ synthesize_report" "C|*-'-' synthesize_report"; do
+        TERM=xterm LC_ALL=${row%%|*} script -qec \
+            "stty cols 100; $WEND plan show $plan" /dev/null \
+            </dev/null >"$out" 2>&1
+        has "a drawing, ${row%%|*}" "$out" "${row#*|}"
+    done
+    TERM=xterm LC_ALL=C.UTF-8 script -qec "stty cols 45; $WEND plan show $plan" /dev/null \
         </dev/null >"$out" 2>&1
     lacks "no drawing where there is no room" "$out" "─"
 fi

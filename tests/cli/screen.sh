@@ -134,6 +134,32 @@ STEPS
 is "replay: one bar each" \
     "$(grep -c '^first ' "$out") $(grep -c '^second ' "$out")" "1 1"
 
+# What a failed program wrote: its lines stand below the reason, apart from bars
+# and messages.
+cat >lines.yaml <<'YAML'
+wend: plan/1
+name: lines
+actions:
+  - {name: build, type: tool, target: shell, params: {command: "echo one; echo two; exit 3"}}
+  - {name: other, type: llm, mode: async, prompt: go}
+YAML
+on_screen 120x24 "$WEND plan run --approve all lines.yaml -m '$hello'" </dev/null
+is "a program's output: exit status" $status 1
+is "a program's output: below the action and the error" \
+    "$(grep -c '^    one$' "$out") $(grep -c '^    two$' "$out")" "2 2"
+is "a program's output: nowhere else" "$(grep -c '^one\|^two' "$out")" 0
+grep -q "^wend: run failed: .* exit code 3$" "$out"
+ok "a program's output: the error is one line"
+on_screen 120x24 "$WEND run --approve all -t shell -m 'script:{\"turns\":[{\"calls\":[
+{\"name\":\"shell\",\"args\":{\"command\":\"echo one; exit 3\"}}]},{\"error\":
+{\"code\":\"auth\",\"message\":\"no key\\nask for one\"}}]}' hi" </dev/null
+is "a call's output: below the call" "$(grep -A 2 '^  ! failed' "$out" | tail -n 1)" \
+    "    one"
+is "a model's error: what to do is told in its first line" \
+    "$(grep -A 2 '^wend: run failed' "$out" | sed -n '1s/.*no key; .*/hint/p; 2p')" \
+    "hint
+    ask for one"
+
 # No cursor to move: lines. Only ASCII: no other character.
 TERM=dumb on_screen 80x24 "$plan" </dev/null
 has "dumb: lines" "$out" "start    slow"

@@ -6,7 +6,7 @@ if ! has_terminal; then
     echo "1..0 # SKIP no script(1) from util-linux"
     exit 0
 fi
-export TERM=xterm
+export TERM=xterm LC_ALL=C.UTF-8
 
 evil='{"turns":[{"text":"a\u001b[31mb\u009bc\u202ed\u0007e\r\u007f",
 "calls":[{"name":"calculator","args":{"expression":"\u001b]0;title\u0007"}}]},
@@ -33,6 +33,36 @@ has "--json: it is escaped" "$out" '\u202e'
 at_terminal "$WEND log last; $WEND runs; $WEND replay --speed 0 last"
 ! tr -d '\r\n' <"$out" | LC_ALL=C grep -q $'[\001-\010\013-\037\177]'
 ok "log, runs, replay: no control reaches the terminal"
+# A locale without other characters: what wend adds to a text is ASCII.
+cat >plan.yaml <<'YAML'
+wend: plan/1
+name: "p\e[31m"
+actions:
+  - {id: a, type: tool, target: calculator, params: {expression: "6*7"}}
+  - {id: b, type: tool, target: calculator, params: {expression: "1/0"}, depends_on: [a]}
+YAML
+"$WEND" run -q -m "$sum" $'a prompt with \e[31m\xff\u202e' >"$out" 2>&1
+"$WEND" fork last >/dev/null 2>&1
+while read -r command; do
+    LC_ALL=C at_terminal "$WEND $command"
+    ! LC_ALL=C grep -q '[^ -~[:cntrl:]]' "$out"
+    ok "C locale: $command: only ASCII" || LC_ALL=C grep '[^ -~[:cntrl:]]' "$out" | sed 's/^/# /'
+done <<'COMMANDS'
+runs
+runs --tree
+log last~1
+view last~1
+replay --speed 0 last~1
+plan show plan.yaml
+plan run plan.yaml
+stats
+tools
+models
+agents
+doctor --offline
+run -m script:evil.json hi
+help
+COMMANDS
 "$WEND" run --stream -m script:evil.json hi >"$out" 2>/dev/null
 has "a file gets the text as it is" "$out" $'a\e[31mb'
 

@@ -23,6 +23,23 @@ ok "text: what failed"
 lacks "text: harmless" "$out" $'\e'
 [ "$(LC_ALL=C.UTF-8 wc -L <"$out")" -le 80 ]
 ok "text: 80 columns"
+! LC_ALL=C grep -q '[^ -~]' "$out"
+ok "text: only ASCII in such a locale"
+LC_ALL=C.UTF-8 run "$WEND" view last
+has "text: blocks elsewhere" "$out" "▒"
+
+# On a terminal no line wraps: names get shorter, then bars are lost.
+export TERM=xterm
+for columns in 80 50 40 36; do
+    at_terminal "stty cols $columns; '$WEND' view last"
+    tr -d '\r' <"$out" >shown
+    is "$columns columns: no line is wider" \
+        "$(awk -v most=$columns 'length > most' shown | head -n 3)" ""
+    grep -q '^  read.* failed$' shown
+    ok "$columns columns: what failed"
+done
+lacks "36 columns: which turn a turn follows is left out" shown after
+has "36 columns: all tokens" shown "17 + 5"
 
 exits "json" 0 "$WEND" view --format json last
 is "json: turns, spans, outcomes" "$(json "$out" "$(at 'turns[0].spans[1].name')||

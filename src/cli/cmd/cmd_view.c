@@ -159,7 +159,8 @@ static int put(struct cli *cli, const struct timeline *t)
 
     switch (output_format(&cli->set, formats)) {
     case FORMAT_TEXT:
-        timeline_put_text(&b, t, term_width(STDOUT_FILENO));
+        timeline_put_text(&b, t,
+                          cli->set.output ? 0 : term_wraps_at(STDOUT_FILENO));
         break;
     case FORMAT_JSON: timeline_put_json(&b, t); break;
     case FORMAT_SVG: timeline_put_svg(&b, t); break;

@@ -160,26 +160,56 @@ static bool waits_for(const struct plan_row *r, const struct plan_row *lane)
     return false;
 }
 
+enum sign {
+    SIGN_NONE,
+    SIGN_CRITICAL,
+    SIGN_ACTION,
+    SIGN_DOWN,
+    SIGN_ACROSS,
+    SIGN_LEFT,      /* a line that branches at the left end */
+    SIGN_LEFT_LAST, /* ... and ends there */
+    SIGN_RIGHT,     /* the same at the right end */
+    SIGN_RIGHT_LAST,
+    SIGN_MIDDLE,
+    SIGN_MIDDLE_LAST, /* the same between them */
+};
+
+static const char *sign(enum sign s)
+{
+    static const char *const signs[][2] = {
+        [SIGN_NONE] = {" ", " "},
+        [SIGN_CRITICAL] = {"\u25c6", "*"},
+        [SIGN_ACTION] = {"\u25cf", "o"},
+        [SIGN_DOWN] = {"\u2502", "|"},
+        [SIGN_ACROSS] = {"\u2500", "-"},
+        [SIGN_LEFT] = {"\u251c", "+"},
+        [SIGN_LEFT_LAST] = {"\u2570", "`"},
+        [SIGN_RIGHT] = {"\u2524", "+"},
+        [SIGN_RIGHT_LAST] = {"\u256f", "'"},
+        [SIGN_MIDDLE] = {"\u253c", "+"},
+        [SIGN_MIDDLE_LAST] = {"\u2534", "'"},
+    };
+
+    return signs[s][term_ascii()];
+}
+
 /* The character in lane i of the row, whose line spans `from` to `to`. */
-static const char *sign_at(const struct plan_drawing *d,
-                           const struct plan_row *r, uint32_t i, uint32_t from,
-                           uint32_t to)
+static enum sign sign_at(const struct plan_drawing *d, const struct plan_row *r,
+                         uint32_t i, uint32_t from, uint32_t to)
 {
     const struct plan_row *lane = d->lanes[i];
     bool critical = json_get(r->action, "critical")->kind == JSON_TRUE;
     bool ends = lane && lane->last == r->number;
 
     if (i == r->lane)
-        return critical ? "\xE2\x97\x86" : "\xE2\x97\x8F"; /* diamond, dot */
+        return critical ? SIGN_CRITICAL : SIGN_ACTION;
     if (!waits_for(r, lane))
-        return lane                 ? "\xE2\x94\x82" /* | */
-               : i > from && i < to ? "\xE2\x94\x80" /* - */
-                                    : " ";
+        return lane ? SIGN_DOWN : i > from && i < to ? SIGN_ACROSS : SIGN_NONE;
     if (i == from)
-        return ends ? "\xE2\x95\xB0" : "\xE2\x94\x9C"; /* corner, |- */
+        return ends ? SIGN_LEFT_LAST : SIGN_LEFT;
     if (i == to)
-        return ends ? "\xE2\x95\xAF" : "\xE2\x94\xA4";
-    return ends ? "\xE2\x94\xB4" : "\xE2\x94\xBC"; /* upside-down T, cross */
+        return ends ? SIGN_RIGHT_LAST : SIGN_RIGHT;
+    return ends ? SIGN_MIDDLE_LAST : SIGN_MIDDLE;
 }
 
 static void put_lanes(struct buf *out, struct plan_drawing *d,
@@ -193,8 +223,8 @@ static void put_lanes(struct buf *out, struct plan_drawing *d,
             to = i > to ? i : to;
         }
     for (uint32_t i = 0; i < d->lanes_used; i++) {
-        buf_cstr(out, sign_at(d, r, i, from, to));
-        buf_cstr(out, i >= from && i < to ? "\xE2\x94\x80" : " ");
+        buf_cstr(out, sign(sign_at(d, r, i, from, to)));
+        buf_cstr(out, sign(i >= from && i < to ? SIGN_ACROSS : SIGN_NONE));
     }
     move_on(d, r);
 }
@@ -365,8 +395,8 @@ void plan_draw(struct buf *out, const struct json *plan,
     for (uint32_t n = 0; n < d.count; n++)
         put_row(out, &d, &d.rows[n], look, lines);
     if (json_get(plan, "critical_path")->count) /* none: no estimates */
-        buf_cstr(out, lines ? "\n\xE2\x97\x86 is on the critical path\n"
-                            : "\n* is on the critical path\n");
+        buf_fmt(out, "\n%s is on the critical path\n",
+                lines ? sign(SIGN_CRITICAL) : "*");
     arena_free(&d.arena);
 }
 

@@ -8,6 +8,8 @@
 #include "base/json.h"
 #include "cli/term.h"
 
+enum { INDENT = 4 }; /* columns before further lines of a program's output */
+
 static const char DIM[] = "\033[2m", RED[] = "\033[31m", PLAIN[] = "\033[0m";
 
 static void paint(struct view *v, const char *how)
@@ -223,7 +225,7 @@ static void talk_whole(struct view *v, const char *colour, const char *mark,
 {
     paint(v, colour);
     buf_cstr(view_talk(v), mark);
-    term_text(view_talk(v), text);
+    term_lines(view_talk(v), text, INDENT);
     paint(v, PLAIN);
     buf_char(view_talk(v), '\n');
 }
@@ -311,27 +313,40 @@ static void warning(struct view *v, const wend_event *ev)
     if (v->quiet || is_told(v, ev->u.warning.code))
         return;
     buf_cstr(view_talk(v), "wend: warning: ");
-    term_text(view_talk(v), ev->u.warning.message);
+    term_lines(view_talk(v), ev->u.warning.message, INDENT);
     buf_char(view_talk(v), '\n');
 }
 
-static void put_error(struct view *v, const char *what, const wend_ev_error *e)
+/* In one line, with what to do; below it what else a program wrote. */
+static void put_error(struct view *v, const char *what, const wend_ev_error *e,
+                      const char *what_to_do)
 {
+    struct buf *out = view_talk(v), text = {.mem = &v->mem};
+    wend_str rest = e->message, line = STR_NONE;
+
+    str_line(&rest, &line);
     paint(v, RED);
-    buf_fmt(view_talk(v), "wend: %s", what);
+    buf_fmt(out, "wend: %s", what);
     paint(v, PLAIN);
-    buf_cstr(view_talk(v), ": ");
-    term_text(view_talk(v), e->code);
-    buf_cstr(view_talk(v), ": ");
-    term_text(view_talk(v), e->message);
+    buf_cstr(out, ": ");
+    buf_str(&text, e->code);
+    buf_cstr(&text, ": ");
+    buf_str(&text, line);
+    buf_cstr(&text, *what_to_do ? "; " : "");
+    buf_cstr(&text, what_to_do);
+    buf_char(&text, '\n');
+    buf_str(&text, rest);
+    term_lines(out, buf_view(&text), INDENT);
+    buf_char(out, '\n');
+    out->failed |= text.failed;
+    buf_free(&text);
 }
 
 static void error(struct view *v, const wend_event *ev)
 {
     if (v->quiet || is_told(v, ev->u.error.code))
         return;
-    put_error(v, "error", &ev->u.error);
-    buf_char(view_talk(v), '\n');
+    put_error(v, "error", &ev->u.error, "");
 }
 
 static const struct {
@@ -351,15 +366,15 @@ static void failed(struct view *v, const wend_ev_run_end *e)
     const wend_ev_error unknown = {.code = STR("failed"),
                                    .message = STR("no reason given")};
     const wend_ev_error *why = e->error ? e->error : &unknown;
+    const char *what_to_do = "";
 
-    put_error(v, "run failed", why);
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
         if (str_is(why->code, hints[i].code))
-            buf_fmt(view_talk(v), "; %s", hints[i].what_to_do);
+            what_to_do = hints[i].what_to_do;
     if (str_is(why->message, "script: no turn left"))
-        buf_cstr(view_talk(v), "; the script has fewer turns than this run "
-                               "needs: add one, or 'repeat: forever'");
-    buf_char(view_talk(v), '\n');
+        what_to_do = "the script has fewer turns than this run needs: add one, "
+                     "or 'repeat: forever'";
+    put_error(v, "run failed", why, what_to_do);
 }
 
 static const struct {

@@ -35,7 +35,7 @@ static void line(struct view *v, const wend_event *ev, const char *what,
         buf_cstr(&text, ": ");
         buf_str(&text, more);
     }
-    term_line(out, buf_view(&text), SIZE_MAX); /* why it failed, whole */
+    term_lines(out, buf_view(&text), 4); /* why it failed, whole */
     buf_char(out, '\n');
     buf_free(&text);
 }

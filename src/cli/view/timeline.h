@@ -150,6 +150,8 @@ void timeline_note_waves(struct timeline *t, wend_str actions_json);
 void timeline_note_action(struct timeline *t, wend_str action_json);
 struct action_note *timeline_note(const struct timeline *t, wend_str id);
 
+/* `width`: of the terminal that shows it; 0: none does, and lines of words are
+ * not wrapped. */
 void timeline_put_text(struct buf *b, const struct timeline *t, size_t width);
 void timeline_put_json(struct buf *b, const struct timeline *t);
 void timeline_put_svg(struct buf *b, const struct timeline *t);

@@ -6,10 +6,20 @@
 #include "cli/view/timeline.h"
 
 enum {
+    WIDTH_DEFAULT = 80, /* if it is not for a terminal */
     NAME_COLUMNS = 20,
-    TAIL_COLUMNS = 22, /* duration and outcome */
+    NAME_MIN = 8,
+    TAIL_COLUMNS = 22, /* duration and outcome, if there is room */
     TIME_COLUMNS = 8,
-    BAR_MIN = 10,
+    BAR_COLUMNS = 10,
+    BAR_MIN = 4, /* without so many columns there is no bar */
+    REST = 4,    /* columns between name, bar and tail, and before them */
+    INDENT = 2,  /* of a line that continues another */
+};
+
+/* Columns of a row. */
+struct row_look {
+    size_t name, bar, tail; /* bar 0: none */
 };
 
 /* ---- Text ---------------------------------------------------------------- */
@@ -27,17 +37,10 @@ static void put_usage(struct buf *b, int64_t in, int64_t out, int64_t cost)
     buf_cstr(b, " USD");
 }
 
-static void put_span(struct buf *b, const struct timeline *t,
-                     const struct span *s, size_t columns)
+static void put_tail(struct buf *b, const struct span *s)
 {
     const struct bar *bar = &s->bar;
 
-    buf_cstr(b, "  ");
-    term_cell(b, bar->name, NAME_COLUMNS);
-    buf_char(b, ' ');
-    bar_put(b, bar, &t->scale, columns,
-            s->kind == SPAN_MODEL ? "\u2592" : "\u2588", "\u00b7");
-    buf_char(b, ' ');
     bar_put_time(b, (bar->ended_us - bar->began_us) / 1000, TIME_COLUMNS);
     if (bar->outcome != WEND_OUTCOME_OK)
         buf_fmt(b, "  %s",
@@ -45,17 +48,75 @@ static void put_span(struct buf *b, const struct timeline *t,
                                           : "not started");
     if (s->attempts > 1)
         buf_fmt(b, ", %lld tries", (long long)s->attempts);
-    buf_char(b, '\n');
 }
 
-static void put_turn(struct buf *b, const struct turn_line *line)
+static void put_span(struct buf *b, const struct timeline *t,
+                     const struct span *s, const struct row_look *look)
+{
+    const char *full = term_ascii() ? "#" : "\u2588";
+    const char *pale = term_ascii() ? "=" : "\u2592";
+    struct buf tail = {.mem = b->mem};
+
+    buf_cstr(b, "  ");
+    term_cell(b, s->bar.name, look->name);
+    buf_char(b, ' ');
+    if (look->bar) {
+        bar_put(b, &s->bar, &t->scale, look->bar,
+                s->kind == SPAN_MODEL ? pale : full,
+                term_ascii() ? "." : "\u00b7");
+        buf_char(b, ' ');
+    }
+    put_tail(&tail, s);
+    term_line(b, buf_view(&tail), look->tail);
+    buf_char(b, '\n');
+    b->failed |= tail.failed;
+    buf_free(&tail);
+}
+
+static size_t longest_tail(struct buf *b, const struct timeline *t)
+{
+    struct buf tail = {.mem = b->mem};
+    size_t most = 0;
+
+    for (const struct turn_line *line = t->turns; line; line = line->next)
+        for (const struct span *s = line->spans; s; s = s->next) {
+            buf_clear(&tail);
+            put_tail(&tail, s);
+            most = tail.len > most ? tail.len : most;
+        }
+    b->failed |= tail.failed;
+    buf_free(&tail);
+    return most;
+}
+
+/* Names get shorter before bars are lost, and bars are lost before outcomes are
+ * cut: no row wraps. */
+static struct row_look look_of(struct buf *b, const struct timeline *t,
+                               size_t width)
+{
+    struct row_look look = {.name = NAME_COLUMNS, .tail = longest_tail(b, t)};
+    size_t room = width > look.tail + REST ? width - look.tail - REST : 0;
+
+    if (room < NAME_COLUMNS + BAR_COLUMNS)
+        look.name =
+            room > NAME_MIN + BAR_COLUMNS ? room - BAR_COLUMNS : NAME_MIN;
+    else if (look.tail < TAIL_COLUMNS &&
+             room >= NAME_COLUMNS + BAR_COLUMNS + TAIL_COLUMNS - look.tail)
+        room -= TAIL_COLUMNS - look.tail; /* times stand where they always do */
+    look.bar = room >= look.name + BAR_MIN ? room - look.name : 0;
+    if (!look.bar && room < look.name)
+        look.tail = width > look.name + REST ? width - look.name - REST : 1;
+    return look;
+}
+
+static void put_turn(struct buf *b, const struct turn_line *line, bool parent)
 {
     if (line->counter < 0) {
         buf_cstr(b, "\nplan\n");
         return;
     }
     buf_fmt(b, "\nturn %lld", (long long)line->counter);
-    if (line->parent_id.ptr) {
+    if (line->parent_id.ptr && parent) {
         buf_cstr(b, " after ");
         term_line(b, line->parent_id, NAME_COLUMNS);
     }
@@ -110,37 +171,64 @@ static void put_lineage(struct buf *b, const struct timeline *t)
     }
 }
 
-static void put_remarks(struct buf *b, const struct timeline *t, size_t width)
+static void put_remarks(struct buf *b, const struct timeline *t, size_t columns)
 {
     for (const struct remark *r = t->remarks; r; r = r->next) {
         buf_fmt(b, "%s at ", remark_kinds[r->kind]);
         put_time(b, r->at_us - t->scale.began_us);
         buf_cstr(b, ": ");
-        term_line(b, r->message, width > 40 ? 2 * width : 80);
+        term_line(b, r->message, columns);
         buf_char(b, '\n');
     }
 }
 
-void timeline_put_text(struct buf *b, const struct timeline *t, size_t width)
+static void put_head(struct buf *b, const struct timeline *t)
 {
-    size_t used = NAME_COLUMNS + TAIL_COLUMNS + 3;
-    size_t bar = width > used + BAR_MIN ? width - used : BAR_MIN;
-
     term_line(b, t->run, NAME_COLUMNS * 2);
     buf_fmt(b, "  %s, ", bar_outcome(t->outcome));
     put_time(b, t->scale.ended_us - t->scale.began_us);
     buf_cstr(b, ", ");
     put_usage(b, t->tokens_in, t->tokens_out, t->cost_nano);
     buf_char(b, '\n');
-    put_lineage(b, t);
-    term_line(b, t->prompt, width);
-    buf_char(b, '\n');
-    put_remarks(b, t, width);
-    for (const struct turn_line *line = t->turns; line; line = line->next) {
-        put_turn(b, line);
-        for (const struct span *s = line->spans; s; s = s->next)
-            put_span(b, t, s, bar);
+}
+
+/* Moves lines of words to b, which fit a terminal of that width. */
+static void move_lines(struct buf *b, struct buf *text, size_t width)
+{
+    wend_str rest = buf_view(text), line;
+
+    while (rest.len && str_line(&rest, &line)) {
+        term_words(b, line, 0, INDENT, width ? width + 1 : 0);
+        buf_char(b, '\n');
     }
+    b->failed |= text->failed;
+    buf_clear(text);
+}
+
+void timeline_put_text(struct buf *b, const struct timeline *t, size_t width)
+{
+    size_t columns = width ? width : WIDTH_DEFAULT;
+    struct row_look look = look_of(b, t, columns);
+    struct buf text = {.mem = b->mem};
+
+    put_head(&text, t);
+    put_lineage(&text, t);
+    move_lines(b, &text, width);
+    term_line(b, t->prompt, columns);
+    buf_char(b, '\n');
+    put_remarks(&text, t, 2 * (columns > 40 ? columns : 40));
+    move_lines(b, &text, width);
+    for (const struct turn_line *line = t->turns; line; line = line->next) {
+        put_turn(&text, line, true);
+        if (width && term_columns(buf_view(&text)) > width) {
+            buf_clear(&text);
+            put_turn(&text, line, false);
+        }
+        move_lines(b, &text, width);
+        for (const struct span *s = line->spans; s; s = s->next)
+            put_span(b, t, s, &look);
+    }
+    buf_free(&text);
 }
 
 /* ---- JSON ---------------------------------------------------------------- */

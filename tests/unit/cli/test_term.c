@@ -78,6 +78,29 @@ static void test_words(void)
 }
 
 static const struct {
+    const char *why, *text, *wanted;
+} lines[] = {
+    {"one line", "one", "one"},
+    {"line ends at the end", "one\n\r\n", "one"},
+    {"further lines are indented", "one\ntwo\n three\n",
+     "one\n  two\n   three"},
+    {"an empty line", "one\n\ntwo", "one\n\n  two"},
+    {"escapes are shown", "one\n\033[1m", "one\n  ␛[1m"},
+    {"nothing", "", ""},
+};
+
+static void test_lines(void)
+{
+    for (size_t i = 0; i < tap_count(lines); i++) {
+        struct buf b = {.mem = &plain};
+
+        term_lines(&b, str_of(lines[i].text), 2);
+        tap_is_str(buf_view(&b), lines[i].wanted, "lines: %s", lines[i].why);
+        buf_free(&b);
+    }
+}
+
+static const struct {
     const char *why, *text;
     size_t width, rows;
     const char *wanted;
@@ -148,6 +171,7 @@ int main(void)
     setlocale(LC_CTYPE, "");
     test_names();
     test_words();
+    test_lines();
     test_rows();
     test_ascii();
     test_memory();
