@@ -185,6 +185,8 @@ typedef struct wend_run_info {
     int64_t seq;       /* of its newest kept event */
     bool imported;     /* it, or a run that it descends from, was imported */
     bool child; /* `parent` started it and waits for it; else it is a fork */
+    wend_str fork_of; /* whose history it shares; absent: it is no fork. A child
+                         that a retry continues has both */
 } wend_run_info;
 
 /* Lists runs, newest first. options may be NULL. The list is a snapshot: it

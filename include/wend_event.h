@@ -170,6 +170,15 @@ typedef struct wend_ev_run_start {
     wend_str past_labels_json; /* what that past brings: a list of labels */
 } wend_ev_run_start;
 
+/* A child of the run that a fork tries again: it did not end ok. The call or
+ * the action that waited for it starts it again, as a fork of it. */
+typedef struct wend_ev_unfinished {
+    wend_str call, action; /* the one that waited; the other is absent */
+    wend_str run;
+    wend_str input;          /* SHA-256 of what it was given */
+    wend_ev_metrics metrics; /* of it, as the parent counted them */
+} wend_ev_unfinished;
+
 typedef struct wend_ev_run_fork {
     wend_str parent;
     int64_t at;
@@ -177,6 +186,13 @@ typedef struct wend_ev_run_fork {
     wend_str model;
     const wend_ev_limits *limits;
     wend_str config_json;
+    wend_str parent_run, parent_call; /* of a child; absent: no run waits */
+    wend_str user, session, correlation_id; /* changes, too */
+    wend_str labels_json;
+    const wend_ev_metrics *redone; /* usage behind `at` that counts here; NULL:
+                                      none */
+    const wend_ev_unfinished *children;
+    size_t children_count;
 } wend_ev_run_fork;
 
 typedef struct wend_ev_run_resume {
@@ -380,6 +396,7 @@ typedef struct wend_ev_child_start {
     wend_str run, agent;
     int64_t depth;
     wend_str call, action;
+    wend_str fork_of; /* the run that it continues; absent: none */
 } wend_ev_child_start;
 
 typedef struct wend_ev_child_end {

@@ -188,7 +188,7 @@ static bool is_whole(const wend_run_info *info)
 {
     enum { LISTED = 4000 }; /* bytes that every list has */
 
-    return info->prompt.len < LISTED && (!info->parent.ptr || info->child);
+    return info->prompt.len < LISTED && !info->fork_of.ptr;
 }
 
 static int text_fits(struct cli *cli, const struct filter *f,

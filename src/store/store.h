@@ -54,6 +54,8 @@ struct store_summary {
 /* What never changes; given with a run's first batch. */
 struct store_birth {
     wend_str agent, model, prompt, user, session, parent;
+    wend_str above; /* the run that waits for a fork: run_fork.parent_run, from
+                       where an engine may take it; absent: none */
     int64_t started_us;
     /* It came from a file. Engines also set it if `parent` has it, so that
      * no fork or child of an imported run loses the mark. */

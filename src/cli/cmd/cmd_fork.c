@@ -121,8 +121,8 @@ static int look_for_retry(void *ctx, const wend_run_info *info)
     keep_run(s->out, info);
     for (size_t i = 0; i < s->parents.count && !forked; i++)
         forked = str_is(info->run, s->parents.items[i]);
-    if (info->parent.ptr && !info->child)
-        words_add(&s->parents, arena_str(&s->cli->arena, info->parent).ptr,
+    if (info->fork_of.ptr)
+        words_add(&s->parents, arena_str(&s->cli->arena, info->fork_of).ptr,
                   &s->cli->arena);
     s->found = !info->child && !info->imported && !forked &&
                is_retried(s->out->status);

@@ -18,7 +18,7 @@ static const struct opt opts[] = {
 
 struct rm_row {
     struct rm_row *next; /* newer */
-    char run[40], parent[40];
+    char run[40], parent[40], fork_of[40];
     bool child, alive;
     struct rm_row *gone_next; /* of the runs to remove: older */
 };
@@ -37,6 +37,7 @@ static int note(void *ctx, const wend_run_info *info)
 
     str_copy(row->run, sizeof row->run, info->run);
     str_copy(row->parent, sizeof row->parent, info->parent);
+    str_copy(row->fork_of, sizeof row->fork_of, info->fork_of);
     row->child = info->child;
     row->alive = !info->ended_us && !str_is(info->status, "interrupted");
     row->next = r->oldest;
@@ -58,7 +59,7 @@ static int choose(struct rm_rows *r, const char *id)
     for (struct rm_row *row = r->oldest; row; row = row->next) {
         bool named = !strcmp(row->run, id);
 
-        if (!named && !(row->parent[0] && goes(r, row->parent)))
+        if (!named && !goes(r, row->parent) && !goes(r, row->fork_of))
             continue;
         row->gone_next = r->gone;
         r->gone = row;
@@ -68,11 +69,12 @@ static int choose(struct rm_rows *r, const char *id)
                 EXIT_USAGE,
                 "run %s is active in another process; cancel it first",
                 row->run);
-        if (!named && !row->child && !r->cli->set.with_forks)
+        if (!named && !(row->child && goes(r, row->parent)) &&
+            !r->cli->set.with_forks)
             return complain(EXIT_USAGE,
                             "run %s is a fork of run %s and shares its "
                             "history; --with-forks removes both",
-                            row->run, row->parent);
+                            row->run, row->fork_of);
     }
     return EXIT_DONE;
 }

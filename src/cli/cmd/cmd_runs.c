@@ -103,6 +103,8 @@ static int put_json(void *ctx, const wend_run_info *r)
     json_add_str(&b, "parent", r->parent);
     if (r->parent.ptr)
         json_add_bool(&b, "child", r->child);
+    if (r->fork_of.ptr)
+        json_add_str(&b, "fork_of", r->fork_of);
     if (r->imported)
         json_add_bool(&b, "imported", true);
     code = add_names(&b, l->cli, r);

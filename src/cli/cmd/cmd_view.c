@@ -122,7 +122,7 @@ static int on_later(void *ctx, const wend_run_info *info)
     struct forks *f = ctx;
     struct forked *fork;
 
-    if (!f->left || info->child || !str_eq(info->parent, f->t->run))
+    if (!f->left || !str_eq(info->fork_of, f->t->run))
         return EXIT_DONE;
     f->left--;
     fork = arena_alloc(&f->t->arena, sizeof *fork);

@@ -124,16 +124,18 @@ static void run_resume(struct timeline *t, const wend_event *ev)
 
 static void run_fork(struct timeline *t, const wend_event *ev)
 {
+    const wend_ev_run_fork *e = &ev->u.run_fork;
     struct ancestor *a = arena_alloc(&t->arena, sizeof *a);
 
     t->idle_us += timeline_when(t, ev) - t->scale.ended_us;
     t->run = keep_name(t, ev->run);
     t->started_us = ev->time_us;
-    if (ev->u.run_fork.model.ptr)
-        t->model = keep_name(t, ev->u.run_fork.model);
+    t->parent = keep_name(t, e->parent_run);
+    if (e->model.ptr)
+        t->model = keep_name(t, e->model);
     *a = (struct ancestor){.next = t->forks,
-                           .run = keep_name(t, ev->u.run_fork.parent),
-                           .at = ev->u.run_fork.at};
+                           .run = keep_name(t, e->parent),
+                           .at = e->at};
     t->forks = a;
     t->outcome = WEND_OUTCOME_NONE; /* its parent may have ended */
 }

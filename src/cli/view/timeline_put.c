@@ -280,6 +280,8 @@ static void put_lineage_json(struct buf *b, const struct timeline *t)
     json_add_str(b, "follows", t->follows);
     if (!t->forks)
         return;
+    if (t->parent.ptr)
+        json_add_str(b, "child_of", t->parent);
     json_add_i64(b, "fork_at", t->forks->at);
     json_open(b, "lineage", '[');
     for (const struct ancestor *a = t->forks; a; a = a->next) {

@@ -33,6 +33,7 @@ union payload {
     wend_ev_policy policy;
     wend_ev_call call;
     wend_ev_limits limits;
+    wend_ev_unfinished unfinished;
 };
 
 /* One field a line: tools/event-doc reads them. */
@@ -61,6 +62,8 @@ union payload {
 #define REF_O(name, member, sub) \
     {KEY(name), F_REF, OPTIONAL, AT(member), 0, 0, &sub}
 #define LIST_F(name, member, sub) {KEY(name), F_LIST, 0, AT(member), 0, 0, &sub}
+#define LIST_O(name, member, sub) \
+    {KEY(name), F_LIST, OPTIONAL, AT(member), 0, 0, &sub}
 
 #define FIELDS(id, ...) \
     {(const struct event_field[]){__VA_ARGS__}, \
@@ -108,9 +111,21 @@ const struct event_fields *const limits_fields = &limits;
 _Static_assert(AT(model_end.calls_count) ==
                    AT(model_end.calls) + sizeof(void *),
                "a list's count follows its pointer");
+_Static_assert(AT(run_fork.children_count) ==
+                   AT(run_fork.children) + sizeof(void *),
+               "a list's count follows its pointer");
 
 /* The payload of an event, and an object in others. */
 #define METRICS by_type[WEND_METRICS]
+static const struct event_fields by_type[WEND_EVENT_TYPES];
+
+TABLE(unfinished,
+    STR_O("call", unfinished.call),
+    STR_O("action", unfinished.action),
+    STR_F("run", unfinished.run),
+    STR_F("input", unfinished.input),
+    OBJ_F("metrics", unfinished.metrics, METRICS));
+
 static const struct event_fields by_type[WEND_EVENT_TYPES] = {
     EVENT(RUN_START, run_start,
         STR_F("prompt", run_start.prompt),
@@ -135,7 +150,15 @@ static const struct event_fields by_type[WEND_EVENT_TYPES] = {
         I64_F("at", run_fork.at),
         STR_O("model", run_fork.model),
         REF_O("limits", run_fork.limits, limits),
-        JSON_O("config", run_fork.config_json)),
+        JSON_O("config", run_fork.config_json),
+        STR_O("parent_run", run_fork.parent_run),
+        STR_O("parent_call", run_fork.parent_call),
+        STR_O("user", run_fork.user),
+        STR_O("session", run_fork.session),
+        STR_O("correlation_id", run_fork.correlation_id),
+        JSON_O("labels", run_fork.labels_json),
+        REF_O("redone", run_fork.redone, METRICS),
+        LIST_O("children", run_fork.children, unfinished)),
     EVENT(RUN_RESUME, run_resume,
         I64_F("epoch", run_resume.epoch),
         I64_F("from_seq", run_resume.from_seq),
@@ -341,7 +364,8 @@ static const struct event_fields by_type[WEND_EVENT_TYPES] = {
         STR_F("agent", child_start.agent),
         I64_F("depth", child_start.depth),
         STR_O("call", child_start.call),
-        STR_O("action", child_start.action)),
+        STR_O("action", child_start.action),
+        STR_O("fork_of", child_start.fork_of)),
     EVENT(CHILD_END, child_end,
         STR_F("run", child_end.run),
         ENUM_F("outcome", child_end.outcome, outcome_words),

@@ -55,10 +55,10 @@ static bool is_absent(const struct event_field *f, const char *at)
     case F_NANO: return *(const int64_t *)(const void *)at < 0;
     case F_REF: return !*(const void *const *)(const void *)at;
     case F_I64: return !*(const int64_t *)(const void *)at;
+    case F_LIST: return !((const size_t *)(const void *)at)[1];
     case F_F64:
     case F_ENUM:
-    case F_OBJECT:
-    case F_LIST: break;
+    case F_OBJECT: break;
     }
     return false;
 }

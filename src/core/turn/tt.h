@@ -156,8 +156,8 @@ enum effect_kind {
     FX_STOP_CALL,
     FX_RUN_ACTION, /* after delay_ms */
     FX_STOP_ACTION,
-    FX_START_CHILD, /* child, child_config, after delay_ms; one that the store
-                       has is resumed */
+    FX_START_CHILD, /* child, child_of, child_config, after delay_ms; one that
+                       the store has is resumed */
     FX_CHECK,
     FX_TIMER, /* timer, delay_ms, ask; replaces an earlier one */
     FX_HOOK,  /* call, or absent before a turn */
@@ -176,7 +176,8 @@ struct effect {
     int64_t delay_ms;
     uint32_t action; /* index in the plan */
     int64_t attempt, timeout_ms;
-    wend_str child; /* its run; kept with the turn */
+    wend_str child; /* its run; kept with the turn, as the next one is */
+    wend_str child_of; /* the run that it continues; absent: none */
     const struct child_config *child_config;
 };
 
@@ -210,6 +211,11 @@ bool turn_asks_unpriced(const struct turn *t);
  * these arguments (canonical JSON); absent: it may. In the arena. */
 wend_str changed_refused(const struct turn *t, wend_str id, wend_str args,
                          struct arena *a);
+
+/* tt_child.c: what the child of that open call or action, the other absent, is
+ * given, as wend_ev_unfinished has it; absent: it has none. In the arena. */
+wend_str turn_child_input(const struct turn *t, wend_str call, wend_str action,
+                          struct arena *a);
 
 void step_begin(struct step *s, struct arena *scratch, const struct keep *k);
 void tt(const struct turn *t, const struct input *in, struct step *s);

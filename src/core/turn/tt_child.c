@@ -4,6 +4,9 @@
  * The child's id follows from the key and the attempt that began it, and
  * stands in child_start before the child does anything: a resume finds the
  * same child and resumes it, so that its outcome is always known.
+ *
+ * A run that tries another one again continues its children that did not end
+ * ok: child_start then names the run that the child is a fork of.
  */
 #include "core/turn/tt_step.h"
 
@@ -36,29 +39,82 @@ static wend_str child_id(struct tt *x, const struct work *w)
     return arena_str(x->s->scratch, (wend_str){id, RUN_ID_LEN});
 }
 
-static void emit_child_start(struct tt *x, const struct work *w,
-                             const struct child_config *child)
+static wend_str name_of(const struct work *w, struct arena *a)
 {
-    emit(x, WEND_CHILD_START,
-         &(wend_ev_child_start){.run = child_id(x, w),
-                                .agent = child->agent,
-                                .depth = x->t->config->within.depth + 1,
-                                .call = w->call ? w->id : STR_NONE,
-                                .action = w->call ? STR_NONE : w->id});
+    const struct json *j = w->call ? json_parse(w->args, a, NULL) : NULL;
+
+    return w->call ? json_str(json_get(j, "agent")) : w->name;
 }
 
 wend_str child_name(struct tt *x, const struct work *w)
 {
-    const struct json *j =
-        w->call ? json_parse(w->args, x->s->scratch, NULL) : NULL;
+    return name_of(w, x->s->scratch);
+}
 
-    return w->call ? json_str(json_get(j, "agent")) : w->name;
+/* What the child is given: its arguments, and the plan that it is. How it does
+ * that (model, instructions, tools) may change. */
+static wend_str input_of(const struct work *w, const struct child_config *child,
+                         struct arena *a)
+{
+    unsigned char digest[SHA256_BYTES];
+    char hex[SHA256_HEX + 1];
+    struct sha256 sha;
+
+    sha256_init(&sha);
+    sha256_add(&sha, child->plan_json.ptr, child->plan_json.len);
+    sha256_add(&sha, "\n", 1);
+    sha256_add(&sha, w->args.ptr, w->args.len);
+    sha256_end(&sha, digest);
+    hex_text(hex, digest, sizeof digest);
+    return arena_str(a, str_of(hex));
+}
+
+wend_str turn_child_input(const struct turn *t, wend_str call, wend_str action,
+                          struct arena *a)
+{
+    int c = call.ptr ? turn_call_index(t, call) : -1;
+    uint32_t i = action.ptr && t->plan.started ? plan_find(t->plan.plan, action)
+                                               : PLAN_NONE;
+    const struct child_config *child;
+    struct work w;
+
+    if (c < 0 && i == PLAN_NONE)
+        return STR_NONE;
+    w = c >= 0 ? work_of_call(t, turn_call(t, (uint32_t)c))
+               : work_of_action(t, i);
+    child = config_child(t->config, name_of(&w, a));
+    return child ? input_of(&w, child, a) : STR_NONE;
+}
+
+/* The old run goes on only with what it was given. */
+static wend_str continued(struct tt *x, const wend_ev_child_start *e,
+                          const struct work *w,
+                          const struct child_config *child)
+{
+    const struct unfinished *u = turn_unfinished(x->t, e->call, e->action);
+
+    return u && str_eq(u->input, input_of(w, child, x->s->scratch)) ? u->run
+                                                                    : STR_NONE;
+}
+
+static void emit_child_start(struct tt *x, const struct work *w,
+                             const struct child_config *child)
+{
+    wend_ev_child_start e = {.run = child_id(x, w),
+                             .agent = child->agent,
+                             .depth = x->t->config->within.depth + 1,
+                             .call = w->call ? w->id : STR_NONE,
+                             .action = w->call ? STR_NONE : w->id};
+
+    e.fork_of = continued(x, &e, w, child);
+    emit(x, WEND_CHILD_START, &e);
 }
 
 void start_child(struct tt *x, const struct work *w, int64_t delay_ms)
 {
     const struct child_config *child =
         config_child(x->t->config, child_name(x, w));
+    const struct unfinished *u;
     struct effect fx;
 
     assert(w->by_child);
@@ -80,6 +136,8 @@ void start_child(struct tt *x, const struct work *w, int64_t delay_ms)
     fx.delay_ms = delay_ms;
     fx.child_config = child;
     fx.child = work_now(x->t, w).child;
+    u = turn_continued(x->t, fx.child);
+    fx.child_of = u ? u->run : STR_NONE;
     want(x, fx);
 }
 

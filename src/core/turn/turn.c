@@ -136,6 +136,7 @@ static void on_turn_start(struct turn *t, const wend_ev_turn_start *e,
     t->part_text = t->part_thinking = t->part_opaque = STR_NONE;
     t->plan_call = t->plan_stop = STR_NONE;
     t->metrics.turns++;
+    turn_forget_unfinished(t, k);
 }
 
 /* `pending` is newest first; it joins oldest first. */

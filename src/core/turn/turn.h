@@ -80,6 +80,14 @@ struct call_state {
     wend_str output;
 };
 
+/* A child of the run that this one tries again: see wend_ev_unfinished. */
+struct unfinished {
+    const struct unfinished *next;
+    wend_str call, action, run, input;
+    wend_str as; /* the run that continues it; absent: none yet */
+    wend_ev_metrics metrics; /* that count already */
+};
+
 struct turn {
     enum phase phase;
     wend_str run;
@@ -119,6 +127,7 @@ struct turn {
     bool unanswered;  /* the newest message broke off: it is no answer */
     bool context;     /* context_start without its end, after a fork */
     bool metrics_due; /* a turn, a plan or a forgotten action ended */
+    const struct unfinished *unfinished; /* one of a call or an action */
 
     const struct call *calls; /* of this message, last one first */
     uint32_t calls_count, failed_calls;
@@ -185,6 +194,17 @@ struct call_state *turn_change_call(struct turn *t, uint32_t index,
 int64_t i64_sum(int64_t a, int64_t b);
 /* Adds to what is spent or reserved; nothing lowers that, nor wraps. */
 void spend(int64_t *spent, int64_t more);
+/* Adds what counts for a run and for all above it: not its time, nor its
+ * turns. */
+void metrics_add(wend_ev_metrics *m, const wend_ev_metrics *more);
+/* What `all` has more than `part`; nothing is below 0, but an unknown cost. */
+wend_ev_metrics metrics_more(const wend_ev_metrics *all,
+                             const wend_ev_metrics *part);
+/* The child that this call or action, the other absent, may continue; the one
+ * that run `as` continues. NULL: none. */
+const struct unfinished *turn_unfinished(const struct turn *t, wend_str call,
+                                         wend_str action);
+const struct unfinished *turn_continued(const struct turn *t, wend_str as);
 /* The metrics as events tell them. A sum with an unknown part is unknown: one
  * model call without a cost makes the cost of the run -1. */
 wend_ev_metrics turn_metrics(const struct turn *t);
@@ -208,6 +228,12 @@ typedef void turn_event_fn(struct turn *t, const wend_event *ev,
 turn_event_fn turn_fork, turn_resume, turn_child_start, turn_child_end,
     turn_on_plan_start, turn_on_plan_action, turn_on_plan_end,
     turn_on_action_end, turn_on_warning;
+
+/* turn_fork.c: usage that run_fork brings, NULL: none; the child is continued; a new turn continues none before it. */
+void turn_take_redone(struct turn *t, const wend_ev_metrics *redone);
+void turn_continue(struct turn *t, const wend_ev_child_start *e,
+                   const struct keep *k);
+void turn_forget_unfinished(struct turn *t, const struct keep *k);
 
 /* Adds labels to the run; absent: none. */
 void turn_take_labels(struct turn *t, wend_str labels_json,

@@ -73,6 +73,106 @@ static bool take_over(struct turn *t, wend_str config_json, wend_str model,
     return true;
 }
 
+/* ---- Children that did not end ok ----------------------------------------
+ *
+ * The run that is tried again counted what they used, and so does the fork from
+ * its first event on. The run that continues such a child has the same usage in
+ * its own: only what it adds counts once more. */
+
+const struct unfinished *turn_unfinished(const struct turn *t, wend_str call,
+                                         wend_str action)
+{
+    const struct unfinished *u = t->unfinished;
+
+    while (u && (u->as.ptr || !str_eq(u->call, call) ||
+                 !str_eq(u->action, action)))
+        u = u->next;
+    return u;
+}
+
+const struct unfinished *turn_continued(const struct turn *t, wend_str as)
+{
+    const struct unfinished *u = t->unfinished;
+
+    while (u && !(u->as.ptr && str_eq(u->as, as)))
+        u = u->next;
+    return u;
+}
+
+/* The list without `but`, or without all that no run continues. */
+static void keep_unfinished(struct turn *t, const struct unfinished *but,
+                            bool continued, const struct keep *k)
+{
+    const struct unfinished *rest = t->unfinished;
+
+    t->unfinished = NULL;
+    for (; rest; rest = rest->next) {
+        struct unfinished *u =
+            rest == but || (continued && !rest->as.ptr)
+                ? NULL
+                : arena_alloc(k->arena, sizeof *u);
+
+        if (!u)
+            continue;
+        *u = *rest;
+        u->next = t->unfinished;
+        t->unfinished = u;
+    }
+}
+
+void turn_forget_unfinished(struct turn *t, const struct keep *k)
+{
+    if (t->unfinished)
+        keep_unfinished(t, NULL, true, k);
+}
+
+static void add_unfinished(struct turn *t, const wend_ev_unfinished *e,
+                           wend_str as, const struct keep *k)
+{
+    const struct unfinished *before = turn_unfinished(t, e->call, e->action);
+    struct unfinished *u = arena_alloc(k->arena, sizeof *u);
+
+    if (!u)
+        return;
+    if (before)
+        keep_unfinished(t, before, false, k);
+    *u = (struct unfinished){.next = t->unfinished,
+                             .call = arena_str(k->arena, e->call),
+                             .action = arena_str(k->arena, e->action),
+                             .run = arena_str(k->arena, e->run),
+                             .input = arena_str(k->arena, e->input),
+                             .as = arena_str(k->arena, as),
+                             .metrics = e->metrics};
+    t->unfinished = u;
+}
+
+void turn_continue(struct turn *t, const wend_ev_child_start *e,
+                   const struct keep *k)
+{
+    const struct unfinished *u =
+        e->fork_of.ptr ? turn_unfinished(t, e->call, e->action) : NULL;
+    wend_ev_unfinished same;
+
+    if (!u)
+        return;
+    same = (wend_ev_unfinished){.call = u->call,
+                                .action = u->action,
+                                .run = u->run,
+                                .input = u->input,
+                                .metrics = u->metrics};
+    add_unfinished(t, &same, e->run, k);
+}
+
+void turn_take_redone(struct turn *t, const wend_ev_metrics *redone)
+{
+    if (!redone)
+        return;
+    metrics_add(&t->metrics, redone);
+    t->unpriced |= redone->cost_nano < 0;
+}
+
+/* ---- A fork -------------------------------------------------------------- */
+
 /* The time that no process owned it. The old owner lived on after the last kept
  * event for at most METRICS_EVERY_MS, METRICS_WAITING_MS if it only waited. */
 static int64_t since_last(const struct turn *t, const wend_event *ev)
@@ -96,6 +196,9 @@ void turn_fork(struct turn *t, const wend_event *ev, const struct keep *k)
         t->plan_stop = STR_NONE;
     if (!take_over(t, e->config_json, e->model, e->limits, k))
         return;
+    turn_take_redone(t, e->redone);
+    for (size_t i = 0; i < e->children_count; i++)
+        add_unfinished(t, &e->children[i], STR_NONE, k);
     lose_calls(t);
     plan_interrupt(&t->plan, since_last(t, ev), k->arena);
 }
@@ -140,6 +243,7 @@ static void distrust(struct turn *t, const wend_event *ev)
     t->started_us = ev->time_us;
     t->idle_us = 0;
     t->rules = NULL;
+    t->unfinished = NULL; /* nor are its children continued */
     for (uint32_t i = 0; i < t->calls_count; i++)
         t->flags[i] &= ~(CALL_ASKED | CALL_ANSWERED | CALL_APPROVED);
     t->labels |= WEND_LABEL_UNTRUSTED_SOURCE;

@@ -127,6 +127,43 @@ void spend(int64_t *spent, int64_t more)
         *spent = i64_sum(*spent, more);
 }
 
+/* What counts for a run and for all above it. */
+static const size_t counted[] = {
+    offsetof(wend_ev_metrics, model_calls),
+    offsetof(wend_ev_metrics, tool_calls),
+    offsetof(wend_ev_metrics, tool_errors),
+    offsetof(wend_ev_metrics, tokens_in),
+    offsetof(wend_ev_metrics, tokens_out),
+    offsetof(wend_ev_metrics, tokens_cached),
+    offsetof(wend_ev_metrics, cost_nano),
+};
+
+static int64_t *count_of(const wend_ev_metrics *m, size_t i)
+{
+    return (int64_t *)((uintptr_t)m + counted[i]);
+}
+
+void metrics_add(wend_ev_metrics *m, const wend_ev_metrics *more)
+{
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
+        spend(count_of(m, i), *count_of(more, i));
+}
+
+wend_ev_metrics metrics_more(const wend_ev_metrics *all,
+                             const wend_ev_metrics *part)
+{
+    wend_ev_metrics more = {0};
+
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
+        int64_t a = *count_of(all, i), p = *count_of(part, i);
+
+        *count_of(&more, i) = p <= 0 ? a : a > p ? a - p : 0;
+    }
+    if (all->cost_nano < 0)
+        more.cost_nano = -1;
+    return more;
+}
+
 wend_ev_metrics turn_metrics(const struct turn *t)
 {
     wend_ev_metrics m = t->metrics;

@@ -241,18 +241,7 @@ void turn_child_start(struct turn *t, const wend_event *ev,
         set_of_action(&t->plan, i, run, false, k->arena);
     else if (call >= 0 && turn_call_runs(t, (uint32_t)call))
         set_of_call(t, (uint32_t)call, run, k);
-}
-
-/* The parent counts what the child used, but not its time. */
-static void count(wend_ev_metrics *m, const wend_ev_metrics *more)
-{
-    spend(&m->model_calls, more->model_calls);
-    spend(&m->tool_calls, more->tool_calls);
-    spend(&m->tool_errors, more->tool_errors);
-    spend(&m->tokens_in, more->tokens_in);
-    spend(&m->tokens_out, more->tokens_out);
-    spend(&m->tokens_cached, more->tokens_cached);
-    spend(&m->cost_nano, more->cost_nano);
+    turn_continue(t, e, k);
 }
 
 static bool take_from_actions(struct turn *t, const wend_ev_child_end *e,
@@ -282,11 +271,14 @@ static bool take_from_calls(struct turn *t, wend_str run, const struct keep *k)
 void turn_child_end(struct turn *t, const wend_event *ev, const struct keep *k)
 {
     const wend_ev_child_end *e = &ev->u.child_end;
+    const struct unfinished *u = turn_continued(t, e->run);
+    wend_ev_metrics more =
+        u ? metrics_more(&e->metrics, &u->metrics) : e->metrics;
 
     if (!e->run.ptr ||
         (!take_from_actions(t, e, k) && !take_from_calls(t, e->run, k)))
         return; /* counted before, or never begun */
-    count(&t->metrics, &e->metrics);
+    metrics_add(&t->metrics, &more);
     t->unpriced |= e->metrics.cost_nano < 0;
     turn_take_labels(t, e->labels_json, k);
 }

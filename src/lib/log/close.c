@@ -170,7 +170,7 @@ static bool judge(struct prune *p, const wend_run_info *info)
 
     p->done.kept += shared;
     if (!old || shared)
-        return keep_parent(p, info->parent);
+        return keep_parent(p, info->parent) && keep_parent(p, info->fork_of);
     p->done.runs++;
     if (p->o.dry_run && p->o.each)
         p->o.each(p->o.each_ctx, info);

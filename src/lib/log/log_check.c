@@ -227,10 +227,17 @@ static void note_start(struct log_birth *birth, const wend_event *ev,
 static void note_fork(struct log_birth *birth, const wend_event *ev,
                       struct arena *a)
 {
-    birth->b.parent = arena_str(a, ev->u.run_fork.parent);
+    const wend_ev_run_fork *e = &ev->u.run_fork;
+
+    birth->b.parent = arena_str(a, e->parent);
+    birth->b.above = arena_str(a, e->parent_run);
     birth->b.started_us = ev->time_us;
-    if (ev->u.run_fork.model.ptr)
-        birth->b.model = arena_str(a, ev->u.run_fork.model);
+    if (e->model.ptr)
+        birth->b.model = arena_str(a, e->model);
+    if (e->user.ptr)
+        birth->b.user = arena_str(a, e->user);
+    if (e->session.ptr)
+        birth->b.session = arena_str(a, e->session);
     birth->seq = ev->seq;
     birth->open = true;
 }
@@ -270,8 +277,8 @@ wend_status log_owner(wend_store *store, wend_str run, int64_t seq,
         s = store->ops->state(store, str_of(owner), &state, err);
         if (s == WEND_OK && seq < state.first && state.first < below)
             s = store_info(store, owner, &a, &info, err);
-        if (s == WEND_OK && info && run_id_valid(info->parent))
-            memcpy(owner, info->parent.ptr, RUN_ID_LEN);
+        if (s == WEND_OK && info && run_id_valid(info->fork_of))
+            memcpy(owner, info->fork_of.ptr, RUN_ID_LEN);
         else
             below = 0;
         arena_free(&a);

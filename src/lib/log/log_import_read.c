@@ -114,8 +114,10 @@ static void note_event(struct import *m, const wend_event *ev)
     const wend_ev_metrics *metrics = NULL;
 
     log_birth_note(&m->birth, ev, &m->lists);
-    if (ev->type == WEND_RUN_FORK)
-        m->birth.b.parent = STR_NONE; /* what it shares comes with it */
+    if (ev->type == WEND_RUN_FORK) { /* what it shares comes with it */
+        m->birth.b.parent = m->birth.b.above;
+        m->birth.b.above = STR_NONE;
+    }
     if (ev->type == WEND_METRICS) {
         metrics = &ev->u.metrics;
     } else if (ev->type == WEND_RUN_END) {

@@ -59,7 +59,8 @@ static bool birth_listed(const struct verify *v)
            same(i->prompt, b->prompt) && same(i->user, b->user) &&
            same(i->session, b->session) && near(i->started_us, b->started_us) &&
            /* An imported run has the events of others that it shares. */
-           (!i->parent.ptr || i->imported || same(i->parent, b->parent));
+           (!i->parent.ptr || i->imported ||
+            same(i->parent, b->above.ptr ? b->above : b->parent));
 }
 
 static bool end_listed(struct verify *v)

@@ -10,6 +10,7 @@
 #include "lib/plan/action.h"
 #include "lib/run/call.h"
 #include "lib/run/child.h"
+#include "lib/run/fork.h"
 #include "lib/run/shell.h"
 
 #include <assert.h>
@@ -234,6 +235,42 @@ static wend_status new_run(struct child *c, wend_agent *agent,
     return WEND_OK;
 }
 
+/* Makes it as a fork of the run that it continues. */
+static wend_status make_fork(struct child *c, wend_error *err)
+{
+    struct wend_run *parent = c->parent;
+    struct buf config = {.mem = &parent->rt->mem};
+    wend_ev_run_start e = {0};
+    wend_status s;
+
+    put_config(&config, c);
+    child_fill_start(c, &e);
+    e.config_json = buf_view(&config);
+    s = config.failed
+            ? fail_nomem(err)
+            : fork_child(parent->rt, c->of,
+                         &(struct fork_child){.id = c->id, .start = &e},
+                         parent->trusts, err);
+    buf_free(&config);
+    return s;
+}
+
+/* *found: the store has it. */
+static wend_status resume_run(struct child *c, wend_agent *agent,
+                              const wend_run_options *o, bool *found,
+                              wend_error *err)
+{
+    wend_status s = new_run(c, agent, o, err);
+
+    if (s == WEND_OK)
+        s = run_resume_child(c->run, found, err);
+    if (s == WEND_OK || *found || s == WEND_E_EXISTS || !c->run)
+        return s;
+    run_drop(c->run);
+    c->run = NULL;
+    return s;
+}
+
 /* The store may have the child of a resumed parent already; *found then. */
 static wend_status start_run(struct child *c, wend_agent *agent, bool *found,
                              wend_error *err)
@@ -241,15 +278,17 @@ static wend_status start_run(struct child *c, wend_agent *agent, bool *found,
     wend_run_options o = {.size = sizeof o,
                           .hook = c->parent->hook,
                           .hook_ctx = c->parent->hook_ctx};
-    wend_status s = new_run(c, agent, &o, err);
+    wend_status s = WEND_E_NOTFOUND;
 
-    if (s == WEND_OK && c->parent->resumed) {
-        s = run_resume_child(c->run, found, err);
-        if (*found || s == WEND_E_EXISTS)
-            return s;
-        run_drop(c->run);
-        s = new_run(c, agent, &o, err);
+    if (c->parent->resumed)
+        s = resume_run(c, agent, &o, found, err);
+    if (s != WEND_E_NOTFOUND || *found)
+        return s;
+    if (c->of[0]) {
+        s = make_fork(c, err);
+        return s == WEND_OK ? resume_run(c, agent, &o, found, err) : s;
     }
+    s = new_run(c, agent, &o, err);
     return s == WEND_OK ? start_new(c, &o, err) : s;
 }
 
@@ -333,6 +372,9 @@ static struct child *child_new(struct wend_run *r, const struct effect *fx)
     text++; /* each ends with a NUL */
     c->args = str_pack(&text, fx->args);
     snprintf(c->id, sizeof c->id, "%.*s", (int)fx->child.len, fx->child.ptr);
+    if (fx->child_of.ptr)
+        snprintf(c->of, sizeof c->of, "%.*s", (int)fx->child_of.len,
+                 fx->child_of.ptr);
     c->parent = r;
     c->fx = *fx;
     c->timer.fire = on_begin;

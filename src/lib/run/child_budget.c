@@ -19,6 +19,21 @@ static void add_metrics(const wend_ev_metrics *m, struct budget *sum)
     add(sum, i64_sum(m->tokens_in, m->tokens_out), m->cost_nano);
 }
 
+/* What a child continues counts in the metrics of its parent already. */
+static void take_back(const struct turn *t, wend_str child, struct budget *sum)
+{
+    const struct unfinished *u = turn_continued(t, child);
+    struct budget twice = {0};
+
+    if (!u)
+        return;
+    add_metrics(&u->metrics, &twice);
+    if (sum->tokens != INT64_MAX)
+        sum->tokens -= twice.tokens;
+    if (sum->cost_nano != INT64_MAX)
+        sum->cost_nano -= twice.cost_nano;
+}
+
 /* ---- After an interruption ----------------------------------------------- */
 
 /* A child that was under way and is not resumed yet: the store says what it has
@@ -32,8 +47,10 @@ static void add_stored(const struct wend_run *r, wend_str child,
 
     if (s == WEND_OK && info->imported && !r->trusts)
         s = WEND_E_NOTFOUND; /* it only has the id of ours */
-    if (s == WEND_OK)
+    if (s == WEND_OK) {
         add(sum, i64_sum(info->tokens_in, info->tokens_out), info->cost_nano);
+        take_back(&r->turn, child, sum);
+    }
     else if (s != WEND_E_NOTFOUND)
         sum->tokens = sum->cost_nano = INT64_MAX;
     arena_free(&a);
@@ -104,8 +121,10 @@ static void add_all(const struct wend_run *r, const struct wend_run *but,
         add(sum, reserved.tokens, reserved.cost_nano);
     }
     for (const struct child *c = r->children; c; c = c->next)
-        if (counts(c))
+        if (counts(c)) {
             add_all(c->run, but, sum);
+            take_back(&r->turn, str_of(c->id), sum);
+        }
     if (r->resumed)
         add_lost(r, sum);
 }

@@ -142,57 +142,6 @@ wend_status fork_state(struct fork *f)
     return s;
 }
 
-/* ---- Its config ---------------------------------------------------------- */
-
-static bool is_taken(uint32_t take, wend_str member)
-{
-    static const struct {
-        uint32_t bit;
-        const char *name;
-    } rows[] = {
-        {WEND_FORK_MODEL, "model"},
-        {WEND_FORK_MODEL, "base_url"},
-        {WEND_FORK_MODEL, "context_tokens"},
-        {WEND_FORK_MODEL, "output_tokens"},
-        {WEND_FORK_MODEL, "output_max"},
-        {WEND_FORK_MODEL, "price"},
-        {WEND_FORK_MODEL, "fallback"},
-        {WEND_FORK_TOOLS, "tools"},
-        {WEND_FORK_TOOLS, "mcp"},
-        {WEND_FORK_POLICY, "policy"},
-        {TAKE_HOOKS, "hooks"},
-        {WEND_FORK_MODEL | WEND_FORK_PARAMS, "params"},
-        {WEND_FORK_MODEL | WEND_FORK_PARAMS, "extra"},
-        {WEND_FORK_MODEL | WEND_FORK_PARAMS, "headers"},
-        {WEND_FORK_PARAMS, "fallback"}, /* which has theirs */
-    };
-
-    if (take & WEND_FORK_CONFIG)
-        return true;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if ((take & rows[i].bit) && str_is(member, rows[i].name))
-            return true;
-    return false;
-}
-
-wend_str config_mix(wend_str log_json, wend_str agent_json, uint32_t take,
-                    struct arena *a)
-{
-    const struct json *theirs[] = {json_parse_own(log_json, a, NULL),
-                                   json_parse_own(agent_json, a, NULL)};
-    struct buf b = {.mem = a->mem};
-
-    json_open(&b, NULL, '{');
-    for (int i = 0; i < 2; i++)
-        for (const struct json *m = theirs[i] ? theirs[i]->first : NULL; m;
-             m = m->next)
-            if (is_taken(take, m->key) == (i == 1))
-                json_add_pair(&b, m->key, m);
-    json_close(&b, '}');
-    a->failed |= !theirs[0] || !theirs[1];
-    return buf_keep(&b, a);
-}
-
 /* ---- What it says -------------------------------------------------------- */
 
 wend_event *fork_add(struct fork *f, wend_event_type type)
@@ -217,12 +166,33 @@ static wend_str clean(struct fork *f, wend_str text)
     return f->o.agent ? agent_blank(f->o.agent, text, &f->arena) : text;
 }
 
+static wend_str if_other(wend_str now, wend_str before)
+{
+    return str_eq(now, before) ? STR_NONE : now;
+}
+
+/* The parent's values replace those that the old child had. */
+static void say_child(struct fork *f, wend_ev_run_fork *e)
+{
+    const wend_ev_run_start *s = f->child->start;
+
+    e->parent_run = s->parent_run;
+    e->parent_call = s->parent_call;
+    e->config_json = if_other(s->config_json, f->turn.config->json);
+    e->model = if_other(s->model, f->turn.model);
+    if (memcmp(&s->limits, &f->turn.limits, sizeof s->limits) != 0)
+        e->limits = &s->limits;
+    e->correlation_id = if_other(s->correlation_id, f->correlation);
+}
+
 static void say_fork(struct fork *f)
 {
     wend_ev_run_fork *e = &fork_add(f, WEND_RUN_FORK)->u.run_fork;
 
     e->parent = f->at->run;
     e->at = f->o.at;
+    e->user = if_other(f->user, f->owner->user);
+    e->session = if_other(f->session, f->owner->session);
     if (f->o.take & ~(uint32_t)WEND_FORK_LIMITS)
         e->config_json =
             config_mix(f->turn.config->json, f->o.agent->configs[0]->json,
@@ -231,6 +201,8 @@ static void say_fork(struct fork *f)
         e->model = f->o.agent->model;
     if (f->o.take & WEND_FORK_LIMITS)
         e->limits = &f->o.agent->limits;
+    if (f->child)
+        say_child(f, e);
 }
 
 /* A call that had not begun gets both brackets, as one that is refused. */
@@ -337,6 +309,9 @@ static wend_status say_all(struct fork *f)
         fork_add(f, WEND_MESSAGE)->u.message =
             (wend_ev_message){.role = STR("user"), .text = clean(f, f->o.say)};
     assert(f->events_count <= most);
+    f->used.cost_nano = -1; /* counted when it runs */
+    if (s == WEND_OK)
+        retry_sum_up(f);
     return s == WEND_OK && f->arena.failed ? fail_nomem(f->err) : s;
 }
 
@@ -367,15 +342,16 @@ static wend_status find_prompt(struct fork *f, wend_run_info *info)
 
 static wend_status put(struct fork *f, const wend_run_info *info)
 {
-    wend_str model = f->events[0].u.run_fork.model;
+    const wend_ev_run_fork *e = &f->events[0].u.run_fork;
     struct store_birth birth = {
         .agent = info->agent,
-        .model = model.ptr ? model : info->model,
+        .model = e->model.ptr ? e->model : info->model,
         .prompt = f->o.say.ptr ? f->events[f->events_count - 1].u.message.text
                                : info->prompt,
-        .user = info->user,
-        .session = info->session,
+        .user = f->user,
+        .session = f->session,
         .parent = str_of(f->id),
+        .above = e->parent_run,
         .started_us = f->now_us,
     };
     struct batch b = {
@@ -384,7 +360,9 @@ static wend_status put(struct fork *f, const wend_run_info *info)
                .birth = &birth,
                .summary = {.status = "interrupted",
                            .turns = f->at->turn + f->at->in_turn,
-                           .cost_nano = -1}}}; /* counted when it runs */
+                           .tokens_in = f->used.tokens_in,
+                           .tokens_out = f->used.tokens_out,
+                           .cost_nano = f->used.cost_nano}}};
     wend_status s = WEND_OK;
 
     batch_init(&b, &f->store->mem);
@@ -420,6 +398,15 @@ static wend_status check_say(struct fork *f)
     return s;
 }
 
+/* User and session of the run that was named, unless its maker says others. */
+static void name_fork(struct fork *f, const wend_run_info *info)
+{
+    const wend_ev_run_start *s = f->child ? f->child->start : NULL;
+
+    f->user = s ? s->user : info->user;
+    f->session = s ? s->session : info->session;
+}
+
 static wend_status make(struct fork *f, const struct env *env)
 {
     wend_run_info *info = NULL;
@@ -427,8 +414,10 @@ static wend_status make(struct fork *f, const struct env *env)
     unsigned char chance[10];
     wend_status s = store_info(f->store, f->id, &f->arena, &info, f->err);
 
-    if (s == WEND_OK)
+    if (s == WEND_OK) {
+        name_fork(f, info);
         s = find_at(f, info);
+    }
     if (s == WEND_OK)
         s = log_owner(f->store, str_of(f->id), f->o.at, owner, f->err);
     if (s == WEND_OK && strcmp(owner, f->id) != 0) {
@@ -449,9 +438,13 @@ static wend_status make(struct fork *f, const struct env *env)
         return s;
     env->chance(env->ctx, chance, sizeof chance);
     f->now_us = env->wall_us(env->ctx);
-    run_id_make(f->fork, f->now_us, chance);
+    if (f->child)
+        memcpy(f->fork, f->child->id, sizeof f->fork);
+    else
+        run_id_make(f->fork, f->now_us, chance);
     if (f->now_us < f->at->time_us)
         f->now_us = f->at->time_us;
+    f->owner = info;
     s = say_all(f);
     return s == WEND_OK ? put(f, info) : s;
 }
@@ -475,6 +468,14 @@ static wend_status check(const struct fork *f, bool taken, wend_error *err)
     return s == WEND_OK ? agent_config(o->agent, 0, err) : s;
 }
 
+static void fork_free(struct fork *f)
+{
+    retry_free(f);
+    log_read_free(&f->last);
+    log_read_free(&f->log);
+    arena_free(&f->arena);
+}
+
 static wend_status fork_make(wend_store *store, const struct env *env,
                              const char *id, const wend_fork_options *options,
                              char fork[37], int64_t *at, wend_error *err)
@@ -493,10 +494,28 @@ static wend_status fork_make(wend_store *store, const struct env *env,
     if (s == WEND_OK)
         memcpy(fork, f.fork, sizeof f.fork);
     *at = f.o.at;
-    retry_free(&f);
-    log_read_free(&f.last);
-    log_read_free(&f.log);
-    arena_free(&f.arena);
+    fork_free(&f);
+    return s;
+}
+
+wend_status fork_child(struct wend_runtime *rt, const char *of,
+                       const struct fork_child *child, bool trusts,
+                       wend_error *err)
+{
+    struct fork f = {
+        .store = rt->store, .id = of, .child = child, .err = err};
+    wend_run_info *info = NULL;
+    wend_status s;
+
+    f.arena.mem = &rt->store->mem;
+    f.o.size = sizeof f.o;
+    s = store_info(rt->store, of, &f.arena, &info, err);
+    if (s == WEND_OK && info->imported && !trusts)
+        s = fail(err, WEND_E_EXISTS,
+                 "the run that it continues, %s, was imported", of);
+    if (s == WEND_OK)
+        s = make(&f, rt->env);
+    fork_free(&f);
     return s;
 }
 
@@ -517,9 +536,7 @@ wend_status wend_store_fork_at(wend_store *store, const char *id, int64_t *at,
         s = retry_look(&f, info);
     if (s == WEND_OK)
         *at = f.o.at;
-    retry_free(&f);
-    log_read_free(&f.log);
-    arena_free(&f.arena);
+    fork_free(&f);
     return s;
 }
 

@@ -1,5 +1,5 @@
 /*
- * fork.h - a fork while it is made. Only for fork.c and retry.c.
+ * fork.h - a fork while it is made. Only for fork.c, retry.c and child.c.
  */
 #ifndef LIB_FORK_H
 #define LIB_FORK_H
@@ -14,6 +14,12 @@ struct fork_done {
 
 struct retry;
 
+/* A fork that another run starts and waits for. */
+struct fork_child {
+    const char *id;
+    const wend_ev_run_start *start; /* what it would begin with, were it new */
+};
+
 struct fork {
     wend_store *store;
     const char *id; /* the run that was named */
@@ -24,16 +30,27 @@ struct fork {
     const wend_event *at;   /* ... which is this */
     struct log_birth birth; /* what lists say there, if it was needed */
     struct turn turn;       /* the state there, if it was needed */
+    wend_ev_metrics used;   /* by it and by what it shares, as lists say */
     wend_event *events;     /* its own */
     size_t events_count;
+    const struct fork_child *child; /* NULL: no run waits for it */
+    bool imported;                  /* the run that was named */
+    wend_str user, session;         /* of the fork */
+    wend_str correlation;           /* of the run, if it was read */
+    const wend_run_info *owner;     /* of the history that it shares */
     /* What ended behind `at`: retry.c. */
-    struct retry *retry; /* while it looks */
+    struct retry *retry; /* NULL: it is no retry */
     struct fork_done *done, **done_end, *copies;
     size_t done_count;
     int64_t now_us;
     char fork[RUN_ID_LEN + 1];
     wend_error *err;
 };
+
+/* Makes a child as a retry of run `of`. trusts: also of an imported one. */
+wend_status fork_child(struct wend_runtime *rt, const char *of,
+                       const struct fork_child *child, bool trusts,
+                       wend_error *err);
 
 /* Reads kept events from `from` on, until fn has enough; f is its ctx. */
 wend_status fork_read(struct fork *f, int64_t from, log_event_fn fn);
@@ -49,6 +66,8 @@ bool fork_open_action(const struct plan_state *p, uint32_t i);
  * and collects what the run has done behind it ... */
 wend_status retry_look(struct fork *f, const wend_run_info *info);
 void retry_say(struct fork *f); /* ... which are events of the fork, too */
+/* All its events are there: what it counts and whom it continues. */
+void retry_sum_up(struct fork *f);
 void retry_free(struct fork *f);
 
 #endif

@@ -61,6 +61,20 @@ static void note_start(struct fold *f, const wend_ev_run_start *e)
     r->birth.session = arena_str(&r->arena, e->session);
 }
 
+static void note_fork(struct fold *f, const wend_ev_run_fork *e)
+{
+    struct wend_run *r = f->r;
+
+    if (f->foreign)
+        return;
+    if (e->correlation_id.ptr)
+        r->correlation = arena_str(&r->arena, e->correlation_id);
+    if (e->user.ptr)
+        r->birth.user = arena_str(&r->arena, e->user);
+    if (e->session.ptr)
+        r->birth.session = arena_str(&r->arena, e->session);
+}
+
 /* It has not answered yet. False: out of memory. */
 static bool other_model(struct fold *f, wend_str model)
 {
@@ -97,6 +111,8 @@ static wend_status fold_event(void *ctx, const wend_event *ev)
     r->arena.failed |= !recall_after(&f->recall, ev);
     if (ev->type == WEND_RUN_START)
         note_start(f, &ev->u.run_start);
+    else if (ev->type == WEND_RUN_FORK)
+        note_fork(f, &ev->u.run_fork);
     if (ev->type == WEND_RUN_END)
         run_note_end(r, ev);
     f->n = 0;
@@ -166,6 +182,57 @@ static wend_status fold_log(struct fold *f, wend_error *err)
     return r->turn.phase == PH_END ? WEND_OK
                                    : config_usable(r->turn.config, r->id,
                                                    f->take, f->models_max, err);
+}
+
+/* ---- The config of two -------------------------------------------------- */
+
+static bool is_taken(uint32_t take, wend_str member)
+{
+    static const struct {
+        uint32_t bit;
+        const char *name;
+    } rows[] = {
+        {WEND_FORK_MODEL, "model"},
+        {WEND_FORK_MODEL, "base_url"},
+        {WEND_FORK_MODEL, "context_tokens"},
+        {WEND_FORK_MODEL, "output_tokens"},
+        {WEND_FORK_MODEL, "output_max"},
+        {WEND_FORK_MODEL, "price"},
+        {WEND_FORK_MODEL, "fallback"},
+        {WEND_FORK_TOOLS, "tools"},
+        {WEND_FORK_TOOLS, "mcp"},
+        {WEND_FORK_POLICY, "policy"},
+        {TAKE_HOOKS, "hooks"},
+        {WEND_FORK_MODEL | WEND_FORK_PARAMS, "params"},
+        {WEND_FORK_MODEL | WEND_FORK_PARAMS, "extra"},
+        {WEND_FORK_MODEL | WEND_FORK_PARAMS, "headers"},
+        {WEND_FORK_PARAMS, "fallback"}, /* which has theirs */
+    };
+
+    if (take & WEND_FORK_CONFIG)
+        return true;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if ((take & rows[i].bit) && str_is(member, rows[i].name))
+            return true;
+    return false;
+}
+
+wend_str config_mix(wend_str log_json, wend_str agent_json, uint32_t take,
+                    struct arena *a)
+{
+    const struct json *theirs[] = {json_parse_own(log_json, a, NULL),
+                                   json_parse_own(agent_json, a, NULL)};
+    struct buf b = {.mem = a->mem};
+
+    json_open(&b, NULL, '{');
+    for (int i = 0; i < 2; i++)
+        for (const struct json *m = theirs[i] ? theirs[i]->first : NULL; m;
+             m = m->next)
+            if (is_taken(take, m->key) == (i == 1))
+                json_add_pair(&b, m->key, m);
+    json_close(&b, '}');
+    a->failed |= !theirs[0] || !theirs[1];
+    return buf_keep(&b, a);
 }
 
 /* ---- Claiming ------------------------------------------------------------ */

@@ -8,7 +8,8 @@
  *     a stop (cancel, limit, hook)   just before it
  *     the model failed, or its       before its model_start: it is asked again
  *     answer did not fit
- *     a budget left no room          before the end of the turn that was to ask
+ *     a budget left no room          before the end of the turn that was to
+ *                                    ask, or of the children that it stopped
  *     limit of turns, failed plans   before run_end: one more turn
  *     of a model
  *     a plan                         before the first action that is to run
@@ -19,6 +20,11 @@
  * that failed or were canceled run again. One that is idempotent keeps its
  * key if its outcome is not certain: the fork begins with its start, too, and
  * the resume starts it once more.
+ *
+ * A child that did not end ok is not done again either: the fork names it, and
+ * the call or action that waited for it starts a fork of the child, by the same
+ * rules. What was used behind that event counts for the fork, too: it was spent
+ * for the same end, and a budget that forgot it could be passed by retries.
  */
 #include "lib/run/fork.h"
 
@@ -36,6 +42,19 @@ struct retried {
     bool keeps_key;                 /* ... as the same effect */
 };
 
+/* A run that a call or an action waited for. */
+struct retry_child {
+    struct retry_child *next; /* before it */
+    wend_ev_unfinished e;
+    wend_str from; /* the run that it continued; absent: none */
+};
+
+/* What the calls of one turn started. */
+struct retry_turn {
+    struct retry_child *children; /* newest first */
+    int64_t limited;              /* the first that a budget stopped: its end */
+};
+
 struct retry {
     struct fork *f;
     struct turn turn;        /* at the end, without run_end */
@@ -43,6 +62,8 @@ struct retry {
     int64_t model;           /* model_start of the newest turn; 0: none */
     int64_t turn_end, end;   /* of that turn, of the run */
     bool next_turn;          /* it ended instead of beginning a turn */
+    bool no_room;            /* a budget did not let it ask */
+    struct retry_turn now, before; /* the newest turn, the one before it */
     struct retried *actions; /* of its own plan; NULL: the run has no plan, or
                                 a model has taken over */
 };
@@ -83,11 +104,14 @@ static void note_run_end(struct retry *r, const wend_event *ev)
     r->end = ev->seq;
     r->next_turn = str_is(e->limit, "turns") || str_is(e->limit, "loop") ||
                    (e->error && str_is(e->error->code, "plan_failed"));
+    r->no_room = str_is(e->limit, "tokens") || str_is(e->limit, "cost");
 }
 
 static void note_run_start(struct retry *r, const wend_event *ev)
 {
-    (void)ev;
+    struct arena *a = &r->f->arena;
+
+    r->f->correlation = arena_str(a, ev->u.run_start.correlation_id);
     if (r->turn.file_plan.ptr)
         r->actions = arena_alloc(&r->f->arena, (r->turn.plan.plan->count + 1) *
                                                    sizeof *r->actions);
@@ -95,8 +119,12 @@ static void note_run_start(struct retry *r, const wend_event *ev)
 
 static void note_fork(struct retry *r, const wend_event *ev)
 {
-    (void)ev;
+    wend_str id = ev->u.run_fork.correlation_id;
+
+    if (id.ptr)
+        r->f->correlation = arena_str(&r->f->arena, id);
     r->stop = 0; /* what stopped the parent does not stop it */
+    r->now = r->before = (struct retry_turn){0}; /* nor are they its children */
 }
 
 static void note_control(struct retry *r, const wend_event *ev)
@@ -110,6 +138,8 @@ static void note_turn_start(struct retry *r, const wend_event *ev)
     (void)ev;
     r->model = r->turn_end = 0;
     r->actions = NULL;
+    r->before = r->now;
+    r->now = (struct retry_turn){0};
 }
 
 static void note_model_start(struct retry *r, const wend_event *ev)
@@ -123,6 +153,42 @@ static void note_turn_end(struct retry *r, const wend_event *ev)
     r->turn_end = ev->seq;
 }
 
+static void note_child_start(struct retry *r, const wend_event *ev)
+{
+    const wend_ev_child_start *e = &ev->u.child_start;
+    struct arena *a = &r->f->arena;
+    const struct unfinished *u = turn_continued(&r->turn, e->run);
+    struct retry_child *c = arena_alloc(a, sizeof *c);
+
+    if (!c)
+        return;
+    c->e.call = arena_str(a, e->call);
+    c->e.action = arena_str(a, e->action);
+    c->e.run = arena_str(a, e->run);
+    c->e.input = turn_child_input(&r->turn, e->call, e->action, a);
+    c->from = arena_str(a, e->fork_of);
+    if (u)
+        c->e.metrics = u->metrics;
+    c->next = r->now.children;
+    r->now.children = c;
+}
+
+static void note_child_end(struct retry *r, const wend_event *ev)
+{
+    const wend_ev_child_end *e = &ev->u.child_end;
+    struct retry_child *c = r->now.children;
+    wend_ev_metrics more;
+
+    while (c && !str_eq(c->e.run, e->run))
+        c = c->next;
+    if (!c)
+        return;
+    more = metrics_more(&e->metrics, &c->e.metrics);
+    metrics_add(&c->e.metrics, &more);
+    if (c->e.call.ptr && e->outcome == WEND_OUTCOME_LIMIT && !r->now.limited)
+        r->now.limited = ev->seq;
+}
+
 typedef void (*retry_fn)(struct retry *r, const wend_event *ev);
 
 static const retry_fn notes[WEND_EVENT_TYPES] = {
@@ -132,6 +198,8 @@ static const retry_fn notes[WEND_EVENT_TYPES] = {
     [WEND_TURN_START] = note_turn_start,
     [WEND_MODEL_START] = note_model_start,
     [WEND_TURN_END] = note_turn_end,
+    [WEND_CHILD_START] = note_child_start,
+    [WEND_CHILD_END] = note_child_end,
     [WEND_ACTION_START] = note_action_start,
     [WEND_ACTION_END] = note_action_end,
     [WEND_RUN_END] = note_run_end,
@@ -196,6 +264,8 @@ static int64_t place(struct retry *r)
 {
     if (r->actions && r->turn.plan.started)
         return plan_at(r, (r->stop ? r->stop : r->end) - 1);
+    if (r->no_room && !r->model && r->before.limited)
+        return r->before.limited - 1;
     if (r->stop)
         return r->stop - 1;
     if (r->model && !r->next_turn)
@@ -278,13 +348,18 @@ static void end_action(struct retry *r, const wend_event *ev)
         end_own(r->f, a, (uint32_t)(a - r->actions), ev);
 }
 
+/* Others than ok may come from the stop. */
 static void end_call(struct retry *r, const wend_event *ev)
 {
     struct fork *f = r->f;
+    wend_outcome o = ev->u.call_end.outcome;
     int i = turn_call_index(&f->turn, ev->u.call_end.call);
+    bool own = ev->in_turn && ev->turn == f->turn.counter;
 
-    if (ev->u.call_end.outcome == WEND_OUTCOME_OK &&
-        fork_open_call(&f->turn, i) && (f->turn.flags[i] & CALL_STARTED))
+    if ((o == WEND_OUTCOME_OK ||
+         (!r->stop && o != WEND_OUTCOME_SUPERSEDED)) &&
+        own && fork_open_call(&f->turn, i) &&
+        (f->turn.flags[i] & CALL_STARTED))
         add_done(f, copy(f, ev));
 }
 
@@ -335,6 +410,94 @@ static wend_status take_done(void *ctx, const wend_event *ev)
                                       : WEND_OK;
 }
 
+/* ---- Its children -------------------------------------------------------- */
+
+/* Whether the fork, as it begins, will start that call or action. */
+static bool is_open(const struct turn *t, const wend_ev_unfinished *e)
+{
+    int c = e->call.ptr ? turn_call_index(t, e->call) : -1;
+    uint32_t i = e->action.ptr && t->plan.started
+                     ? plan_find(t->plan.plan, e->action)
+                     : PLAN_NONE;
+
+    return (c >= 0 && !(t->flags[c] & CALL_ENDED)) ||
+           (i != PLAN_NONE && plan_action_state(&t->plan, i)->at != AT_ENDED);
+}
+
+/* A child that was canceled before it began has no log, but the run that it was
+ * to continue has. An imported run may have the id of one of ours. */
+static bool has_log(struct fork *f, wend_str run)
+{
+    struct arena a = {.mem = &f->store->mem};
+    wend_run_info *info;
+    bool has = run.ptr &&
+               store_info(f->store, run.ptr, &a, &info, NULL) == WEND_OK &&
+               (f->imported || !info->imported);
+
+    arena_free(&a);
+    return has;
+}
+
+struct heirs {
+    wend_ev_unfinished *list;
+    size_t count;
+};
+
+static void add_heir(struct fork *f, struct heirs *h, const struct turn *t,
+                     const wend_ev_unfinished *e)
+{
+    for (size_t i = 0; i < h->count; i++)
+        if (str_eq(h->list[i].call, e->call) &&
+            str_eq(h->list[i].action, e->action))
+            return; /* it has a newer one */
+    if (e->input.ptr && is_open(t, e) && has_log(f, e->run))
+        h->list[h->count++] = *e;
+}
+
+static void add_heirs(struct fork *f, struct heirs *h, const struct turn *t)
+{
+    const struct retry *r = f->retry;
+    const struct retry_turn *turn =
+        t->counter == r->turn.counter ? &r->now : &r->before;
+    size_t count = 0;
+
+    for (const struct retry_child *c = turn->children; c; c = c->next)
+        count++;
+    for (const struct unfinished *u = r->turn.unfinished; u; u = u->next)
+        count++;
+    h->list = arena_alloc(&f->arena, (count + 1) * sizeof *h->list);
+    for (struct retry_child *c = h->list ? turn->children : NULL; c;
+         c = c->next) {
+        if (!has_log(f, c->e.run))
+            c->e.run = c->from;
+        add_heir(f, h, t, &c->e);
+    }
+    for (const struct unfinished *u = h->list ? r->turn.unfinished : NULL; u;
+         u = u->next)
+        if (!u->as.ptr)
+            add_heir(f, h, t,
+                     &(wend_ev_unfinished){.call = u->call,
+                                           .action = u->action,
+                                           .run = u->run,
+                                           .input = u->input,
+                                           .metrics = u->metrics});
+}
+
+/* The fork, as it begins, has used less than the run at its end. */
+static const wend_ev_metrics *redone(struct fork *f, const struct turn *t)
+{
+    const struct turn *end = &f->retry->turn;
+    static const wend_ev_metrics none;
+    wend_ev_metrics *m = arena_alloc(&f->arena, sizeof *m);
+
+    if (!m)
+        return NULL;
+    *m = metrics_more(&end->metrics, &t->metrics);
+    if (end->unpriced && !t->unpriced)
+        m->cost_nano = -1;
+    return memcmp(m, &none, sizeof none) != 0 ? m : NULL;
+}
+
 /* ---- For fork.c ---------------------------------------------------------- */
 
 static bool is_retried(wend_str status)
@@ -346,26 +509,54 @@ static bool is_retried(wend_str status)
 
 wend_status retry_look(struct fork *f, const wend_run_info *info)
 {
-    struct retry r = {.f = f};
+    struct retry *r;
     int64_t at = info->seq - (info->ended_us != 0);
     wend_status s;
 
     f->o.at = at;
     f->done_end = &f->done;
-    if (!is_retried(info->status))
+    if (!is_retried(info->status) && !f->child)
         return WEND_OK;
-    f->retry = &r;
-    turn_init(&r.turn);
+    r = arena_alloc(&f->arena, sizeof *r);
+    if (!r)
+        return fail_nomem(f->err);
+    r->f = f;
+    f->imported = info->imported;
+    turn_init(&r->turn);
+    f->retry = r;
     s = fork_read(f, 1, look_at);
-    if (s == WEND_OK && r.end && r.turn.config) {
-        at = place(&r);
-        f->o.at = at > 1 ? at : 1;
-        s = fork_state(f);
-        if (s == WEND_OK)
-            s = fork_read(f, f->o.at + 1, take_done);
+    if (s != WEND_OK || !r->turn.config) {
+        f->retry = NULL;
+        return s;
     }
-    f->retry = NULL;
+    if (is_retried(info->status) && r->end)
+        at = place(r);
+    f->o.at = at > 1 ? at : 1;
+    s = fork_state(f);
+    if (s == WEND_OK)
+        s = fork_read(f, f->o.at + 1, take_done);
     return s == WEND_OK && f->arena.failed ? fail_nomem(f->err) : s;
+}
+
+void retry_sum_up(struct fork *f)
+{
+    wend_ev_run_fork *e = &f->events[0].u.run_fork;
+    struct keep keep = {&f->arena, NULL};
+    struct turn t = f->turn;
+    struct heirs h = {0};
+
+    if (!f->retry)
+        return;
+    for (size_t i = 0; i < f->events_count; i++)
+        turn_apply(&t, &f->events[i], &keep);
+    if (f->arena.failed)
+        return;
+    add_heirs(f, &h, &t);
+    e->children = h.list;
+    e->children_count = h.count;
+    e->redone = redone(f, &t);
+    turn_take_redone(&t, e->redone);
+    f->used = turn_metrics(&t);
 }
 
 void retry_say(struct fork *f)

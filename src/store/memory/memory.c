@@ -319,7 +319,8 @@ static void info_of(const struct memory_run *r, struct arena *a,
         .prompt = arena_str(a, r->birth.prompt),
         .user = arena_str(a, r->birth.user),
         .session = arena_str(a, r->birth.session),
-        .parent = arena_str(a, r->birth.parent),
+        .parent = arena_str(a, r->birth.above.ptr ? r->birth.above
+                                                  : r->birth.parent),
         .started_us = r->birth.started_us,
         .ended_us = r->summary.ended_us,
         .turns = r->summary.turns,
@@ -328,7 +329,8 @@ static void info_of(const struct memory_run *r, struct arena *a,
         .cost_nano = r->summary.cost_nano,
         .seq = r->seq,
         .imported = r->birth.imported,
-        .child = r->birth.parent.ptr && !r->seq_base,
+        .child = r->birth.above.ptr || (r->birth.parent.ptr && !r->seq_base),
+        .fork_of = r->seq_base ? arena_str(a, r->birth.parent) : STR_NONE,
     };
 }
 

@@ -33,7 +33,7 @@ struct memory_run *memory_run_new(const struct mem *m,
     struct store_birth birth = *b->birth;
     wend_str *const texts[] = {&run,          &birth.agent, &birth.model,
                                &birth.prompt, &birth.user,  &birth.session,
-                               &birth.parent, NULL};
+                               &birth.parent, &birth.above, NULL};
     struct memory_run *r;
 
     birth.prompt = store_prompt(birth.prompt);

@@ -327,7 +327,7 @@ wend_status db_blob(wend_store *store, wend_str hash, struct buf *out,
 
 /* ---- Listing ------------------------------------------------------------- */
 
-enum { LIST_ENDED = 9, LIST_OWNER = 15, LIST_IMPORTED, LIST_CHILD };
+enum { LIST_ENDED = 9, LIST_OWNER = 15, LIST_IMPORTED, LIST_FIRST_SAYS };
 
 /* `end` is behind all ids that begin with o->run. */
 static struct db_ask ask_list(struct db *db, const wend_list_options *o,
@@ -371,6 +371,7 @@ static void info_of(struct db_ask *a, const char *status, struct arena *arena,
         &info->started_us, &info->ended_us,  &info->turns, &info->tokens_in,
         &info->tokens_out, &info->cost_nano, &info->seq};
     int column = 0;
+    wend_str first;
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i] = arena_str(arena, ask_get_str(a, column++));
@@ -378,7 +379,11 @@ static void info_of(struct db_ask *a, const char *status, struct arena *arena,
         *numbers[i] = ask_get_i64(a, column++);
     info->status = arena_str(arena, str_of(status));
     info->imported = ask_get_i64(a, LIST_IMPORTED) != 0;
-    info->child = ask_get_i64(a, LIST_CHILD) != 0;
+    first = ask_get_str(a, LIST_FIRST_SAYS);
+    info->child = first.ptr != NULL;
+    info->fork_of = str_is(first, "child") ? STR_NONE : info->parent;
+    if (info->child && info->fork_of.ptr)
+        info->parent = arena_str(arena, first);
 }
 
 /* Rows grow in a buffer, since how many there will be is not known. */

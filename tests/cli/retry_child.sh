@@ -1,0 +1,183 @@
+#!/usr/bin/env bash
+# retry_child.sh - what a child had done when its parent failed, was canceled or
+# reached a limit is not done again: a retry continues the child, too.
+. "$(dirname "$0")/lib.sh"
+
+# What each step did is a line in a file beside it.
+mkdir tools
+step() { # NAME CLASS SHELL-COMMANDS
+    printf '#!/bin/sh\ncd "%s"\n%s\n' "$work/cwd" "$3" >"tools/$1.sh"
+    chmod +x "tools/$1.sh"
+    printf 'wend: tool/1\nname: %s\ndescription: d\ncommand: [./%s.sh]\nclass: %s\n' \
+        "$1" "$1" "$2" >"tools/$1.yaml"
+}
+times() { grep -c "^$1\$" did 2>/dev/null; } # NAME: how often it ran
+fresh() { rm -f did began go fixed; }
+field() { # NAME: of the newest run that is no child
+    "$WEND" runs --json --limit 0 | grep -v '"child":true' | head -n 1 >list
+    json list "$(at "$1")"
+}
+sound() { # NAME: all of the family holds
+    exits "$1: verify" 0 "$WEND" verify
+    exits "$1: replay" 0 "$WEND" replay --speed 0 last
+}
+with="--sandbox off --approve all"
+step once unsafe 'echo once >>did; echo 1'
+step gate unsafe 'echo gate >>did; [ -e fixed ] || exit 1; echo 2'
+step wait read 'echo wait >>did; : >began
+    while [ ! -e go ]; do sleep 0.05; done; echo 3'
+usage='usage: {input: 10, output: 5}'
+
+# An agent that does `once`, then fails while its model does.
+kid() { # NAME TOOL...
+    local name=$1
+    shift
+    printf 'wend: agent/1\nname: %s\nmodel: "script:%s/%s.script"\n' "$name" \
+        "$work" "$name" >"$name.yaml"
+    printf 'policy: [{tool: "*", do: allow}]\ntools:\n' >>"$name.yaml"
+    printf '  - %s\n' "$@" >>"$name.yaml"
+}
+breaks() { # NAME: its model fails after the call
+    model "$1" "turns:
+  - {text: well, $usage, calls: [{name: once, args: {}}]}
+  - {error: {code: invalid, message: broken}}" >/dev/null
+}
+mends() { # NAME
+    model "$1" "turns:
+  - {text: well, $usage, calls: [{name: once, args: {}}]}
+  - {text: done, $usage}" >/dev/null
+}
+
+# ---- An agent of a plan -------------------------------------------------------
+
+kid kid tools/once.yaml
+breaks kid
+cat >plan.yaml <<END
+wend: plan/1
+name: p
+actions:
+  - {name: first, type: tool, target: once, output_key: a}
+  - {name: kid, type: agent, target: kid.yaml, prompt: go on, output_key: k,
+     depends_on: [first]}
+outputs: {all: "\$a \$k"}
+END
+exits "failed" 1 "$WEND" plan run $with --tools tools/once.yaml plan.yaml
+is "failed: each did its part" "$(times once)" 2
+old=$(newest)
+spent=$(field tokens_in)
+exits "failed again" 1 "$WEND" retry --sandbox off
+is "failed again: nothing is repeated" "$(times once)" 2
+mends kid
+exits "retry of a retry" 0 "$WEND" retry --sandbox off
+is "retry of a retry: the answer" "$(cat "$out")" "1 done"
+is "retry of a retry: nothing is repeated" "$(times once)" 2
+sound "retry of a retry"
+"$WEND" log --json last --type child_start >starts
+child=$(sed 's/.*"data":{"run":"\([^"]*\)".*/\1/' starts | tail -n 1)
+has "the parent says what the child continues" starts '"fork_of":"'
+"$WEND" log --json "$child" --type run_fork | tail -n 1 >forks
+has "the child says whose it is" forks "\"parent_run\":\"$(newest)\""
+has "the child says of what" forks '"parent_call":"kid"'
+"$WEND" runs --json --limit 0 >list
+grep "\"run\":\"$child\"" list >row
+has "lists: a child" row "\"parent\":\"$(newest)\",\"child\":true,\"fork_of\":\""
+"$WEND" runs --tree --limit 0 >tree
+is "the tree has all three tries" "$(grep -c 'go on' tree)" 3
+exits "view" 0 "$WEND" view "$child"
+has "view: its parent" "$out" "child of $(newest)"
+exits "the last one is the parent" 0 "$WEND" log --json last --type plan_start
+
+# ---- What it cost ---------------------------------------------------------------
+
+is "usage: of the first try" "$spent" 10
+is "usage: all tries count, once" "$(field tokens_in)" 20
+is "usage: the child's is the same" "$(sed 's/.*"tokens_in":\([0-9]*\).*/\1/' row)" \
+    "$(field tokens_in)"
+"$WEND" stats --json >list
+is "stats: every request once" "$(json list "$(at tokens_in)")" \
+    "$(field tokens_in)"
+
+# What ended behind the place from which a plan goes on was paid for, too, and so
+# was a child whose input has changed since.
+fresh
+kid other tools/gate.yaml
+model other "turns: [{text: said, $usage, repeat: forever}]" >/dev/null
+cat >late.yaml <<END
+wend: plan/1
+name: late
+actions:
+  - {name: gate, type: tool, target: gate, mode: async, output_key: g}
+  - {name: other, type: agent, target: other.yaml, prompt: x, mode: async,
+     output_key: o}
+outputs: {all: "\$g \$o"}
+END
+step gate unsafe 'while [ ! -e go ]; do sleep 0.05; done
+    [ -e fixed ] || exit 1; echo 2'
+begin "$WEND" plan run $with --tools tools/gate.yaml late.yaml
+soon in_log "$id" '"name":"other","outcome":"ok"'
+: >go
+wait $pid
+: >fixed
+exits "late: retry" 0 "$WEND" retry --sandbox off
+is "late: the answer" "$(cat "$out")" "2 said"
+is "late: what is given counts" "$(field tokens_in)" 10
+"$WEND" stats --json --limit 3 >list
+is "late: stats count it once" "$(json list "$(at tokens_in)")" 10
+
+# ---- Two levels, canceled -------------------------------------------------------
+
+fresh
+kid kid tools/once.yaml tools/wait.yaml
+model kid "turns:
+  - {text: a, $usage, calls: [{name: once, args: {}}]}
+  - {text: b, $usage, calls: [{name: wait, args: {}}]}
+  - {text: 'done \${tool_result}', $usage}" >/dev/null
+cat >inner.yaml <<END
+wend: plan/1
+name: inner
+actions:
+  - {name: i1, type: tool, target: once}
+  - {name: i2, type: agent, target: kid.yaml, prompt: go on, output_key: k,
+     depends_on: [i1]}
+outputs: {all: "\$k"}
+END
+cat >outer.yaml <<END
+wend: plan/1
+name: outer
+actions:
+  - {name: o1, type: tool, target: once}
+  - {name: o2, type: workflow, target: inner.yaml, output_key: k,
+     depends_on: [o1]}
+outputs: {all: "\$k"}
+END
+files="--tools tools/once.yaml --tools tools/wait.yaml"
+begin "$WEND" plan run $with $files outer.yaml
+soon test -e began
+kill -INT $pid
+wait $pid
+is "canceled: what was done" "$(times once) $(times wait)" "3 1"
+: >go
+exits "canceled: retry" 0 "$WEND" retry --sandbox off "$id"
+is "canceled: the answer" "$(cat "$out")" '{"all":{"all":"done 3\n"}}'
+is "canceled: only what was cut off runs again" "$(times once) $(times wait)" \
+    "3 2"
+is "canceled: usage" "$(field tokens_in)" 30
+sound "canceled"
+
+# ---- kill -9 in the middle of a retry ------------------------------------------
+
+fresh
+begin "$WEND" plan run $with $files outer.yaml
+soon test -e began
+kill -INT $pid
+wait $pid
+rm began
+begin "$WEND" retry --sandbox off "$id"
+soon test -e began
+killed
+: >go
+exits "killed: resume" 0 "$WEND" resume --sandbox off "$id"
+is "killed: the answer" "$(cat "$out")" '{"all":{"all":"done 3\n"}}'
+is "killed: nothing that was done" "$(times once) $(times wait)" "3 3"
+is "killed: usage" "$(field tokens_in)" 30
+sound "killed"
