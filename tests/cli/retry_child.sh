@@ -181,3 +181,81 @@ is "killed: the answer" "$(cat "$out")" '{"all":{"all":"done 3\n"}}'
 is "killed: nothing that was done" "$(times once) $(times wait)" "3 3"
 is "killed: usage" "$(field tokens_in)" 30
 sound "killed"
+
+# ---- The tool task ----------------------------------------------------------------
+
+fresh
+rm -f go
+kid kid tools/once.yaml tools/wait.yaml
+cat >chief.yaml <<END
+wend: agent/1
+name: chief
+model: "script:$work/chief.script"
+agents: [kid.yaml]
+policy: [{tool: "*", do: allow}]
+END
+model chief "turns:
+  - {text: x, $usage, calls: [{name: task, args: {agent: kid, prompt: p}}]}
+  - {text: 'It is \${tool_result}.', $usage}" >/dev/null
+begin "$WEND" run $with -a chief.yaml hi
+soon test -e began
+kill -INT $pid
+wait $pid
+: >go
+exits "a task" 0 "$WEND" retry --sandbox off "$id"
+has "a task: the answer" "$out" "It is done 3"
+is "a task: nothing that was done" "$(times once) $(times wait)" "1 2"
+is "a task: usage" "$(field tokens_in)" 50
+sound "a task"
+
+# Its budget is the parent's: what that stops goes on with a higher one.
+fresh
+: >go
+sed -i 's/input: 10/input: 5000/' "$work/kid.script"
+exits "a limit" 3 "$WEND" run $with -a chief.yaml --budget-tokens 5100 hi
+is "a limit: met in the child" "$(times once)" 1
+exits "a limit: too low again" 3 "$WEND" retry --sandbox off --budget-tokens 5101
+is "a limit: nothing is repeated" "$(times once)" 1
+exits "a limit: raised" 0 "$WEND" retry --sandbox off --budget-tokens 100000
+has "a limit: the answer" "$out" "It is done 3"
+is "a limit: each ran once" "$(times once) $(times wait)" "1 1"
+is "a limit: usage" "$(field tokens_in)" 15020
+sound "a limit"
+
+# ---- A plan in a plan, whose child fails --------------------------------------------
+
+fresh
+kid kid tools/once.yaml
+breaks kid
+sed -i 's/, type: tool, target: once/, type: tool, target: wait/' inner.yaml
+: >go
+exits "a workflow" 1 "$WEND" plan run $with $files outer.yaml
+is "a workflow: what was done" "$(times once) $(times wait)" "2 1"
+mends kid
+exits "a workflow: fork without --at" 0 "$WEND" fork -q --sandbox off last
+is "a workflow: nothing is repeated" "$(times once) $(times wait)" "2 1"
+
+# ---- As files, and gone -----------------------------------------------------------
+
+run=$(newest)
+exits "export" 0 "$WEND" export "$run"
+cp "$out" family
+exits "import" 0 "$WEND" import --store "$work/there.db" family
+exits "import: sound" 0 "$WEND" verify --store "$work/there.db"
+is "import: parent, child and grandchild" "$("$WEND" runs --store \
+    "$work/there.db" --json --limit 0 | grep -c '"child":true')" 2
+"$WEND" runs --json --limit 0 >list
+child=$(grep "\"parent\":\"$run\"" list | sed 's/^{"run":"\([^"]*\)".*/\1/')
+of=$(grep "\"run\":\"$child\"" list | sed 's/.*"fork_of":"\([^"]*\)".*/\1/')
+exits "rm of what is shared" 2 "$WEND" rm --yes "$of"
+has "rm of what is shared: why" "$err" "is a fork of run $of"
+exits "rm" 0 "$WEND" rm --yes "$run"
+is "rm: with its children" "$("$WEND" runs --json --limit 0 | grep -c "$child")" 0
+exits "rm: the old ones stay" 0 "$WEND" verify
+all_gone() {
+    "$WEND" prune --yes --older-than 1s &&
+        [ "$("$WEND" runs --json --limit 0 | wc -l)" = 0 ]
+}
+soon all_gone
+ok "prune: all goes"
+finish

@@ -239,9 +239,16 @@ static bool is_unknown(const struct turn *t, const struct work *w)
     return work_class(t, w) == WEND_CLASS_UNSAFE && (!w->by_child || w->left);
 }
 
+/* What its child had done is known if that is continued. */
+static bool continues(const struct turn *t, const struct work *w)
+{
+    return turn_unfinished(t, w->call ? w->id : STR_NONE,
+                           w->call ? STR_NONE : w->id) != NULL;
+}
+
 static bool is_in_doubt(const struct turn *t, const struct work *w)
 {
-    return w->lost && !w->child.ptr && is_unknown(t, w);
+    return w->lost && !w->child.ptr && is_unknown(t, w) && !continues(t, w);
 }
 
 /* No program is run because an imported log mentions a call. */
