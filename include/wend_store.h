@@ -45,6 +45,8 @@ typedef struct wend_fork_options {
     wend_agent *agent; /* source for `take`, else NULL; with it, call from the
                           agent's thread */
     uint32_t take;     /* WEND_FORK_ bits */
+    const char *user, *session, *correlation_id; /* NULL: those of the run */
+    const char *labels; /* a JSON object, which replaces those of the run */
 } wend_fork_options;
 
 /* Makes a new run that shares the history of run `id` up to event `at`. Nothing

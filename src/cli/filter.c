@@ -87,17 +87,18 @@ static bool contains(wend_str text, const struct buf *lower)
 
 /* ---- The log ------------------------------------------------------------- */
 
-/* One kept event of a run, lent until the log is freed; NULL if it is of
- * another type, if the log is damaged or if the run is gone: a listing shows
- * what it can. Returns 0, or the exit code of another error, reported. */
-static int look_up(struct cli *cli, const wend_run_info *info, int64_t seq,
-                   wend_event_type type, wend_run **log, const wend_event **ev)
+/* The first kept event of these types of a run, lent until the log is freed;
+ * NULL if there is none, if the log is damaged or if the run is gone: a listing
+ * shows what it can. Returns 0, or the exit code of another error, reported. */
+static int look_up(struct cli *cli, const wend_run_info *info, int64_t from,
+                   int64_t to, uint64_t types, wend_run **log,
+                   const wend_event **ev)
 {
-    wend_replay_options o = {.size = sizeof o, .seq_from = seq, .seq_to = seq};
+    wend_replay_options o = {.size = sizeof o, .seq_from = from, .seq_to = to};
     char id[sizeof((struct found){0}.id)];
     wend_status s;
 
-    o.filter.types = UINT64_C(1) << type;
+    o.filter.types = types;
     str_copy(id, sizeof id, info->run);
     *log = NULL;
     *ev = NULL;
@@ -112,19 +113,39 @@ static int look_up(struct cli *cli, const wend_run_info *info, int64_t seq,
     return s == WEND_END || s == WEND_E_CORRUPT ? EXIT_DONE : report(cli, s);
 }
 
+static void take_names(struct run_names *out, wend_str correlation_id,
+                       wend_str labels_json, struct arena *a)
+{
+    if (correlation_id.ptr)
+        out->correlation_id = arena_str(a, correlation_id);
+    if (labels_json.ptr)
+        out->labels = json_parse(arena_str(a, labels_json), a, NULL);
+}
+
+/* A fork may have others than the run that it shares them with; an imported one
+ * is not known to be a fork. */
 int names_read(struct cli *cli, const wend_run_info *info, struct arena *a,
                struct run_names *out)
 {
+    bool forked = info->fork_of.ptr || info->imported;
     const wend_event *ev;
     wend_run *log;
-    int code = look_up(cli, info, 1, WEND_RUN_START, &log, &ev);
+    int code = look_up(cli, info, 1, forked ? info->seq : 1,
+                       TYPE(RUN_START) | TYPE(RUN_FORK), &log, &ev);
 
     *out = (struct run_names){0};
-    if (ev) {
-        out->correlation_id = arena_str(a, ev->u.run_start.correlation_id);
-        out->follows = arena_str(a, ev->u.run_start.follows);
-        out->labels =
-            json_parse(arena_str(a, ev->u.run_start.labels_json), a, NULL);
+    while (ev) {
+        const wend_ev_run_fork *f = &ev->u.run_fork;
+
+        if (ev->type == WEND_RUN_START) {
+            take_names(out, ev->u.run_start.correlation_id,
+                       ev->u.run_start.labels_json, a);
+            out->follows = arena_str(a, ev->u.run_start.follows);
+        } else {
+            take_names(out, f->correlation_id, f->labels_json, a);
+        }
+        if (wend_run_next(log, &ev) != WEND_OK)
+            ev = NULL;
     }
     wend_run_free(log);
     return code;
@@ -160,7 +181,7 @@ static int start_fits(struct cli *cli, const struct filter *f,
 {
     const wend_event *ev;
     wend_run *log;
-    int code = look_up(cli, info, 1, WEND_RUN_START, &log, &ev);
+    int code = look_up(cli, info, 1, 1, TYPE(RUN_START), &log, &ev);
 
     *fits = ev && contains(ev->u.run_start.prompt, &f->grep);
     wend_run_free(log);
@@ -172,7 +193,8 @@ static int end_fits(struct cli *cli, const struct filter *f,
 {
     const wend_event *ev;
     wend_run *log;
-    int code = look_up(cli, info, info->seq, WEND_RUN_END, &log, &ev);
+    int code = look_up(cli, info, info->seq, info->seq, TYPE(RUN_END), &log,
+                       &ev);
     const wend_ev_error *e = ev ? ev->u.run_end.error : NULL;
 
     *fits = ev && (contains(ev->u.run_end.text, &f->grep) ||

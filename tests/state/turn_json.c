@@ -206,6 +206,37 @@ static void put_rules(struct buf *b, const struct remembered *newest)
     buf_char(b, ']');
 }
 
+/* Those of its metrics that count. */
+static const size_t counts[] = {
+    offsetof(wend_ev_metrics, model_calls),
+    offsetof(wend_ev_metrics, tool_calls),
+    offsetof(wend_ev_metrics, tool_errors),
+    offsetof(wend_ev_metrics, tokens_in),
+    offsetof(wend_ev_metrics, tokens_out),
+    offsetof(wend_ev_metrics, tokens_cached),
+    offsetof(wend_ev_metrics, cost_nano),
+};
+
+static void put_unfinished(struct buf *b, const struct unfinished *first)
+{
+    buf_char(b, '[');
+    for (const struct unfinished *u = first; u; u = u->next) {
+        buf_fmt(b, "%s{\"metrics\":[", u == first ? "" : ",");
+        for (size_t i = 0; i < COUNT(counts); i++)
+            buf_fmt(b, "%s%lld", i ? "," : "",
+                    (long long)*(const int64_t *)(const void *)((
+                        const char *)&u->metrics + counts[i]));
+        buf_char(b, ']');
+        json_add_nullable(b, "call", u->call);
+        json_add_nullable(b, "action", u->action);
+        json_add_nullable(b, "run", u->run);
+        json_add_nullable(b, "input", u->input);
+        json_add_nullable(b, "as", u->as);
+        buf_char(b, '}');
+    }
+    buf_char(b, ']');
+}
+
 static void put_flags(struct buf *b, const struct turn *t)
 {
     buf_cstr(b, ",\"flags\":[");
@@ -232,6 +263,8 @@ void turn_write(struct buf *b, const struct turn *t)
     put_states(b, t->states);
     buf_cstr(b, ",\"rules\":");
     put_rules(b, t->rules);
+    buf_cstr(b, ",\"unfinished\":");
+    put_unfinished(b, t->unfinished);
     buf_cstr(b, ",\"plan\":");
     plan_state_write(b, &t->plan);
     buf_char(b, '}');
@@ -360,6 +393,31 @@ static void read_rules(const struct json *list, const struct keep *k,
     }
 }
 
+static bool read_unfinished(const struct json *list, struct arena *a,
+                            const struct unfinished **out)
+{
+    for (const struct json *j = list ? list->first : NULL; j; j = j->next) {
+        struct unfinished *u = arena_alloc(a, sizeof *u);
+        const struct json *n = json_get(j, "metrics");
+
+        if (!u || !n || n->count != COUNT(counts))
+            return false;
+        n = n->first;
+        for (size_t i = 0; i < COUNT(counts); i++, n = n->next)
+            if (!json_i64(n, (int64_t *)(void *)((char *)&u->metrics +
+                                                 counts[i])))
+                return false;
+        u->call = get_str(j, "call", a);
+        u->action = get_str(j, "action", a);
+        u->run = get_str(j, "run", a);
+        u->input = get_str(j, "input", a);
+        u->as = get_str(j, "as", a);
+        *out = u;
+        out = &u->next;
+    }
+    return true;
+}
+
 static bool read_flags(const struct json *list, struct turn *t)
 {
     uint32_t i = 0;
@@ -390,7 +448,8 @@ static bool read_state(const struct json *j, const struct keep *k,
     if (phase < 0 || purpose < 0 || !json_i64(json_get(j, "stop"), &stop) ||
         stop < 0 || stop > WEND_OUTCOME_SKIPPED ||
         !read_members(j, k->arena, t) || !read_flags(json_get(j, "flags"), t) ||
-        !read_states(json_get(j, "states"), k->arena, &t->states))
+        !read_states(json_get(j, "states"), k->arena, &t->states) ||
+        !read_unfinished(json_get(j, "unfinished"), k->arena, &t->unfinished))
         return false;
     if (!plan_state_read(json_get(j, "plan"), k->arena, &t->plan))
         return false;

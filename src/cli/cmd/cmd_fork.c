@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "cli/agent/agent.h"
 #include "cli/cmd/cmd.h"
+#include "cli/filter.h"
 #include "cli/rows.h"
 #include "cli/stream.h"
 #include "cli/term.h"
@@ -22,6 +23,12 @@
                 "maximum number of tokens, shared ones included",             \
                 "maximum cost, shared part included"),                        \
     ROW_PARALLEL("maximum number of concurrent calls"),                       \
+    ROW_TEXT(user, "user", "NAME", "another user than that of RUN"),          \
+    ROW_TEXT(session, "session", "NAME", "another session"),                  \
+    ROW_LIST(labels, "label", "KEY=VALUE",                                    \
+             "label instead of those of RUN; may be repeated"),               \
+    ROW_TEXT(correlation_id, "correlation-id", "ID",                          \
+             "another id of another system"),                                 \
     ROW_STORE,                                                                \
     ROW_TRUST_STORE,                                                          \
     ROWS_EVENTS,                                                              \
@@ -229,7 +236,12 @@ static int make(struct cli *cli, const char *id, const wend_fork_options *o)
 static int go(struct stream *st, const char *id, const wend_fork_options *o,
               const struct again *how)
 {
-    wend_run_options ro = {.size = sizeof ro, .trust_log = how->trust_log};
+    wend_run_options ro = {.size = sizeof ro,
+                           .trust_log = how->trust_log,
+                           .user = o->user,
+                           .session = o->session,
+                           .correlation_id = o->correlation_id,
+                           .labels = o->labels};
     struct cli *cli = st->cli;
     int code = how->view ? stream_past(st, id, how->at) : EXIT_DONE;
 
@@ -241,6 +253,18 @@ static int go(struct stream *st, const char *id, const wend_fork_options *o,
     if (!cli->set.quiet)
         complain(0, "run %s is a fork of %s", wend_run_id(st->run), id);
     return stream_go(st);
+}
+
+static int fill_names(struct cli *cli, wend_fork_options *o)
+{
+    wend_run_options names = {0};
+    int code = names_fill(cli, &names);
+
+    o->user = names.user;
+    o->session = names.session;
+    o->correlation_id = names.correlation_id;
+    o->labels = names.labels;
+    return code;
 }
 
 static int fork_it(struct cli *cli, const struct found *found,
@@ -278,6 +302,8 @@ static int run(struct cli *cli)
 
     code = fill_say(cli, &o);
     if (!code)
+        code = fill_names(cli, &o);
+    if (!code)
         code = fill_results(cli, &o);
     if (!code)
         code = open_runtime(cli);
@@ -293,8 +319,10 @@ static int run_retry(struct cli *cli)
     wend_fork_options o = {.size = sizeof o};
     wend_list_options named = {.size = sizeof named};
     struct retry_run r = {0};
-    int code = open_runtime(cli);
+    int code = fill_names(cli, &o);
 
+    if (!code)
+        code = open_runtime(cli);
     if (!code)
         code = authority_store(cli);
     if (!code && !cli->args_count) {
@@ -318,13 +346,13 @@ const struct command command_retry = {
             "limit. Without\n"
             "RUN it takes the last run that did not end ok and was not tried "
             "again since.\n"
-            "Calls and actions that ended ok are not repeated; actions of a "
-            "plan that\n"
-            "failed or were canceled run again. A limit of turns, tokens or "
-            "cost must be\n"
-            "raised by its option; the time starts anew. Other settings "
-            "default to those of\n"
-            "RUN.\n",
+            "Calls and actions that ended ok are not repeated, nor those of "
+            "children; actions\n"
+            "of a plan that failed or were canceled run again. A limit of "
+            "turns, tokens or\n"
+            "cost must be raised by its option; the time starts anew. Other "
+            "settings default\n"
+            "to those of RUN.\n",
     .args_max = 1,
     .expected = "at most one run",
     .opts = retry_opts,

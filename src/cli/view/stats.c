@@ -95,10 +95,16 @@ static void on_run_start(struct stats *s, const wend_event *ev)
 {
     s->agent = tally_named(s, &s->agents, ev->u.run_start.agent);
     s->runs.count++;
-    s->ended = false;
+    s->ended = s->given = false;
     s->open = 0;
     if (s->agent)
         s->agent->count++;
+}
+
+/* What follows a fork is given to it, until it runs: its parent did it. */
+static void on_own(struct stats *s, const wend_event *ev)
+{
+    s->given = ev->type == WEND_RUN_FORK;
 }
 
 /* Only the time in which a process owned the run. */
@@ -261,6 +267,7 @@ typedef void (*stats_fn)(struct stats *s, const wend_event *ev);
 
 static const stats_fn handlers[WEND_EVENT_TYPES] = {
     [WEND_RUN_START] = on_run_start,     [WEND_RUN_END] = on_run_end,
+    [WEND_RUN_FORK] = on_own,            [WEND_RUN_RESUME] = on_own,
     [WEND_TURN_START] = on_turn_start,   [WEND_MODEL_START] = on_model_start,
     [WEND_MODEL_RETRY] = on_model_retry, [WEND_MODEL_END] = on_model_end,
     [WEND_CALL_END] = on_call_end,       [WEND_ACTION_START] = on_action_start,
@@ -279,7 +286,9 @@ uint64_t stats_types(void)
 
 void stats_event(struct stats *s, const wend_event *ev)
 {
-    if (handlers[ev->type])
+    bool of_run = ev->type == WEND_RUN_RESUME || ev->type == WEND_RUN_END;
+
+    if (handlers[ev->type] && (!s->given || of_run))
         handlers[ev->type](s, ev);
 }
 

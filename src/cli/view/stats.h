@@ -57,6 +57,7 @@ struct stats {
     struct tally *agent, *model;
     int64_t open; /* requests to models that have not ended */
     bool ended;
+    bool given; /* what the newest events tell was done by its parent */
     struct stats_begun *begun;
 };
 

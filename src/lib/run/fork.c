@@ -193,6 +193,8 @@ static void say_fork(struct fork *f)
     e->at = f->o.at;
     e->user = if_other(f->user, f->owner->user);
     e->session = if_other(f->session, f->owner->session);
+    e->correlation_id = utf8_keep(str_of(f->o.correlation_id), &f->arena);
+    e->labels_json = f->labels_json;
     if (f->o.take & ~(uint32_t)WEND_FORK_LIMITS)
         e->config_json =
             config_mix(f->turn.config->json, f->o.agent->configs[0]->json,
@@ -399,12 +401,21 @@ static wend_status check_say(struct fork *f)
 }
 
 /* User and session of the run that was named, unless its maker says others. */
-static void name_fork(struct fork *f, const wend_run_info *info)
+static wend_status name_fork(struct fork *f, const wend_run_info *info)
 {
     const wend_ev_run_start *s = f->child ? f->child->start : NULL;
+    const wend_run_options names = {.user = f->o.user,
+                                    .session = f->o.session,
+                                    .correlation_id = f->o.correlation_id,
+                                    .labels = f->o.labels};
 
     f->user = s ? s->user : info->user;
     f->session = s ? s->session : info->session;
+    if (names.user)
+        f->user = utf8_keep(str_of(names.user), &f->arena);
+    if (names.session)
+        f->session = utf8_keep(str_of(names.session), &f->arena);
+    return run_name_check(&f->arena, &names, &f->labels_json, f->err);
 }
 
 static wend_status make(struct fork *f, const struct env *env)
@@ -414,10 +425,10 @@ static wend_status make(struct fork *f, const struct env *env)
     unsigned char chance[10];
     wend_status s = store_info(f->store, f->id, &f->arena, &info, f->err);
 
-    if (s == WEND_OK) {
-        name_fork(f, info);
+    if (s == WEND_OK)
+        s = name_fork(f, info);
+    if (s == WEND_OK)
         s = find_at(f, info);
-    }
     if (s == WEND_OK)
         s = log_owner(f->store, str_of(f->id), f->o.at, owner, f->err);
     if (s == WEND_OK && strcmp(owner, f->id) != 0) {

@@ -36,6 +36,7 @@ struct fork {
     const struct fork_child *child; /* NULL: no run waits for it */
     bool imported;                  /* the run that was named */
     wend_str user, session;         /* of the fork */
+    wend_str labels_json;           /* absent: those of the run */
     wend_str correlation;           /* of the run, if it was read */
     const wend_run_info *owner;     /* of the history that it shares */
     /* What ended behind `at`: retry.c. */

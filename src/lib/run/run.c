@@ -263,7 +263,7 @@ static wend_status fill_start(struct wend_run *r, const wend_run_options *o,
     e->user = r->birth.user;
     e->session = r->birth.session;
     e->correlation_id = r->correlation;
-    return run_name_check(r, o, &e->labels_json, err);
+    return run_name_check(&r->arena, o, &e->labels_json, err);
 }
 
 /* What the listing shows; strings live as long as the run. */

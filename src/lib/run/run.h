@@ -210,7 +210,7 @@ wend_status run_give(wend_status s, wend_run **out, struct kept *hook);
 /* User, session and correlation of the options. */
 void run_name(struct wend_run *r, const wend_run_options *o);
 /* Checks them and the labels, which become canonical. */
-wend_status run_name_check(struct wend_run *r, const wend_run_options *o,
+wend_status run_name_check(struct arena *a, const wend_run_options *o,
                            wend_str *labels_json, wend_error *err);
 void run_live(struct wend_run *r);   /* it is under way from here on */
 void run_detach(struct wend_run *r); /* the runtime goes first */

@@ -52,10 +52,10 @@ static wend_status check_label(const struct json *m, wend_error *err)
     return WEND_OK;
 }
 
-static wend_status canonical_labels(struct wend_run *r, const char *labels,
+static wend_status canonical_labels(struct arena *keep, const char *labels,
                                     wend_str *out, wend_error *err)
 {
-    struct arena a = {.mem = &r->rt->mem};
+    struct arena a = {.mem = keep->mem};
     wend_error why = {0};
     struct json *j = json_parse(str_of(labels), &a, &why);
     wend_status s = WEND_OK;
@@ -71,7 +71,7 @@ static wend_status canonical_labels(struct wend_run *r, const char *labels,
         s = fail(err, WEND_E_LIMIT, "run: %d labels, at most %d", count,
                  LABELS_MAX);
     if (s == WEND_OK)
-        *out = json_text(j, &r->arena);
+        *out = json_text(j, keep);
     arena_free(&a);
     return s;
 }
@@ -84,12 +84,12 @@ void run_name(struct wend_run *r, const wend_run_options *o)
         str_of(o->correlation_id ? o->correlation_id : r->id), &r->arena);
 }
 
-wend_status run_name_check(struct wend_run *r, const wend_run_options *o,
+wend_status run_name_check(struct arena *a, const wend_run_options *o,
                            wend_str *labels_json, wend_error *err)
 {
     wend_status s = check_names(o, err);
 
     return s == WEND_OK && o->labels
-               ? canonical_labels(r, o->labels, labels_json, err)
+               ? canonical_labels(a, o->labels, labels_json, err)
                : s;
 }

@@ -300,6 +300,107 @@ static void test_counts(void)
     world_free(&w);
 }
 
+/* A retry of the run, whose child used three tokens and did not end ok. */
+static void fork_world(struct world *w, wend_str input, bool other)
+{
+    const wend_ev_metrics had = {.tokens_in = 3, .model_calls = 1};
+    const wend_ev_unfinished child = {
+        .call = w->turn.plan.started ? STR_NONE
+                : other              ? STR("call_2")
+                                     : STR("call_1"),
+        .action = !w->turn.plan.started ? STR_NONE
+                  : other               ? STR("b")
+                                        : STR("a"),
+        .run = STR("01900000-0000-7000-8000-00000000000c"),
+        .input = input,
+        .metrics = had};
+    const wend_event ev = {
+        .type = WEND_RUN_FORK,
+        .run = STR("01900000-0000-7000-8000-00000000000f"),
+        .seq = w->turn.seq + 1,
+        .time_us = w->time_us,
+        .u.run_fork = {.parent = w->turn.run,
+                       .at = w->turn.seq,
+                       .redone = &had,
+                       .children = &child,
+                       .children_count = 1}};
+
+    turn_apply(&w->turn, &ev, &w->keep);
+    turn_apply(&w->folded, &ev, &(struct keep){&w->folded_kept, NULL});
+}
+
+/* Whose child the call or action has now; absent: one without a past. */
+static wend_str past_of(const struct turn *t)
+{
+    wend_str child = t->plan.started ? plan_action_state(&t->plan, 0)->child
+                                     : turn_call_state(t, 0)->child;
+    const struct unfinished *u = turn_continued(t, child);
+
+    return u ? u->run : STR_NONE;
+}
+
+static void test_continued(void)
+{
+    static const struct {
+        const char *why, *plan, *inputs;
+        bool changed, other;
+        bool continued;
+        int64_t tokens; /* in all, when the child has ended with five */
+    } rows[] = {
+        {.why = "a call continues its child",
+         .inputs = "start " H "done",
+         .continued = true,
+         .tokens = 5},
+        {.why = "so does an action",
+         .plan = PLAN(ACT("a", "h", "")),
+         .inputs = "start",
+         .continued = true,
+         .tokens = 5},
+        {.why = "so does one with an effect",
+         .plan = PLAN(ACT("a", "w", "")),
+         .inputs = "start",
+         .continued = true,
+         .tokens = 5},
+        {.why = "not with another input, and both count",
+         .plan = PLAN(ACT("a", "h", "")),
+         .inputs = "start",
+         .changed = true,
+         .tokens = 8},
+        {.why = "nor the child of another action",
+         .plan = PLAN(ACT("a", "h", "")),
+         .inputs = "start",
+         .other = true,
+         .tokens = 8},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        bool plan = rows[i].plan != NULL;
+        wend_str input;
+        struct world w;
+
+        world_init(&w, &plain, plan ? FAMILY : READERS);
+        w.start.plan_json = str_of(rows[i].plan);
+        play_family(&w, rows[i].inputs);
+        input = turn_child_input(&w.turn, plan ? STR_NONE : STR("call_1"),
+                                 plan ? STR("a") : STR_NONE, &w.kept);
+        tap_is_i64((int64_t)input.len, 64, "%s: it has an input", rows[i].why);
+        fork_world(&w, rows[i].changed ? STR("0") : input, rows[i].other);
+        tap_is_i64(w.turn.metrics.tokens_in, 3, "%s: what it used counts",
+                   rows[i].why);
+        play_family(&w, "resume");
+        tap_is_i64(past_of(&w.turn).ptr != NULL, rows[i].continued, "%s",
+                   rows[i].why);
+        play_family(&w, "resume"); /* the process dies */
+        tap_is_i64(past_of(&w.turn).ptr != NULL, rows[i].continued,
+                   "%s: also after a crash", rows[i].why);
+        play_family(&w, plan ? "child:a" : "child:call_1");
+        tap_is_i64(w.turn.metrics.tokens_in, rows[i].tokens,
+                   "%s: nothing counts twice", rows[i].why);
+        tap_is_i64(w.broken, 0, "%s: no law is broken", rows[i].why);
+        world_free(&w);
+    }
+}
+
 /* What a call in a child may, by the policies of all that are above. */
 static void test_bounds(void)
 {
@@ -392,6 +493,7 @@ int main(void)
     test_resume();
     test_actions();
     test_counts();
+    test_continued();
     test_bounds();
     test_budget();
     return tap_done();
