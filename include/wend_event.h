@@ -378,6 +378,7 @@ typedef struct wend_ev_plan_end {
     wend_outcome outcome;
     int64_t ok, failed, skipped, running, ms;
     int64_t canceled; /* not counted as failed */
+    int64_t unknown;  /* nor are these: an interruption hid their outcome */
 } wend_ev_plan_end;
 
 typedef struct wend_ev_branch_start {

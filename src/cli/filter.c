@@ -193,8 +193,8 @@ static int end_fits(struct cli *cli, const struct filter *f,
 {
     const wend_event *ev;
     wend_run *log;
-    int code = look_up(cli, info, info->seq, info->seq, TYPE(RUN_END), &log,
-                       &ev);
+    int code =
+        look_up(cli, info, info->seq, info->seq, TYPE(RUN_END), &log, &ev);
     const wend_ev_error *e = ev ? ev->u.run_end.error : NULL;
 
     *fits = ev && (contains(ev->u.run_end.text, &f->grep) ||

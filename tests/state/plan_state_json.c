@@ -27,6 +27,7 @@ static const struct member plan_members[] = {
     {"failed", K_U32, offsetof(struct plan_state, failed)},
     {"skipped", K_U32, offsetof(struct plan_state, skipped)},
     {"canceled", K_U32, offsetof(struct plan_state, canceled)},
+    {"unknown", K_U32, offsetof(struct plan_state, unknown)},
     {"broken", K_BOOL, offsetof(struct plan_state, broken)},
     {"why", K_STR, offsetof(struct plan_state, why)},
     {"cause", K_STR, offsetof(struct plan_state, cause)},

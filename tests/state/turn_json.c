@@ -223,9 +223,11 @@ static void put_unfinished(struct buf *b, const struct unfinished *first)
     for (const struct unfinished *u = first; u; u = u->next) {
         buf_fmt(b, "%s{\"metrics\":[", u == first ? "" : ",");
         for (size_t i = 0; i < COUNT(counts); i++)
-            buf_fmt(b, "%s%lld", i ? "," : "",
-                    (long long)*(const int64_t *)(const void *)((
-                        const char *)&u->metrics + counts[i]));
+            buf_fmt(
+                b, "%s%lld", i ? "," : "",
+                (long long)*(
+                    const int64_t *)(const void *)((const char *)&u->metrics +
+                                                   counts[i]));
         buf_char(b, ']');
         json_add_nullable(b, "call", u->call);
         json_add_nullable(b, "action", u->action);
@@ -404,8 +406,8 @@ static bool read_unfinished(const struct json *list, struct arena *a,
             return false;
         n = n->first;
         for (size_t i = 0; i < COUNT(counts); i++, n = n->next)
-            if (!json_i64(n, (int64_t *)(void *)((char *)&u->metrics +
-                                                 counts[i])))
+            if (!json_i64(n,
+                          (int64_t *)(void *)((char *)&u->metrics + counts[i])))
                 return false;
         u->call = get_str(j, "call", a);
         u->action = get_str(j, "action", a);

@@ -12,6 +12,7 @@ struct bar {
     wend_str id, name;
     int64_t began_us, ended_us; /* ended 0: it is active */
     wend_outcome outcome;       /* NONE: it has no end */
+    bool given;                 /* the run that was forked did it */
 };
 
 /* The time that a picture shows. */

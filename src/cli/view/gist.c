@@ -40,17 +40,32 @@ static void put_risk(struct buf *b, const void *at)
     buf_cstr(b, wend_risk_name(*(const wend_risk *)at));
 }
 
-/* Behind what failed. */
+/* Whether the line ends with that word. */
+static bool says(const struct buf *b, wend_str word)
+{
+    return b->len > word.len && b->ptr[b->len - word.len - 1] == ' ' &&
+           str_eq((wend_str){b->ptr + b->len - word.len, word.len}, word);
+}
+
+/* Behind what failed: its outcome may be the code, and the message, which is
+ * also for models, may begin with it. */
 static void put_error(struct buf *b, const void *at)
 {
     const wend_ev_error *e = *(const wend_ev_error *const *)at;
+    wend_str message;
 
     if (!e)
         return;
+    message = e->message;
+    if (!says(b, e->code)) {
+        buf_cstr(b, ": ");
+        text(b, e->code);
+    }
+    if (e->code.len && message.len > e->code.len + 2 &&
+        str_starts(message, e->code.ptr) && message.ptr[e->code.len] == ':')
+        message = str_skip(message, e->code.len + 2);
     buf_cstr(b, ": ");
-    text(b, e->code);
-    buf_cstr(b, ": ");
-    text(b, e->message);
+    text(b, message);
 }
 
 struct gist_member {
@@ -156,6 +171,8 @@ static void more_plan_end(struct buf *b, const wend_event *ev)
 {
     if (ev->u.plan_end.canceled)
         buf_fmt(b, ", %lld canceled", (long long)ev->u.plan_end.canceled);
+    if (ev->u.plan_end.unknown)
+        buf_fmt(b, ", %lld unknown", (long long)ev->u.plan_end.unknown);
 }
 
 /* All deltas have the same payload. */

@@ -230,6 +230,15 @@ static void talk_whole(struct view *v, const char *colour, const char *mark,
     buf_char(view_talk(v), '\n');
 }
 
+/* What a model is told often begins with it. */
+static bool says_outcome(wend_str message, wend_outcome outcome)
+{
+    const char *name = wend_outcome_name(outcome);
+
+    return str_starts(message, name) &&
+           str_starts(str_skip(message, strlen(name)), ": ");
+}
+
 /* Name the call before its result only if the result could belong to
  * another. */
 static void call_end(struct view *v, const wend_event *ev)
@@ -254,7 +263,7 @@ static void call_end(struct view *v, const wend_event *ev)
         buf_str(&line, e->name);
         buf_cstr(&line, ": ");
     }
-    if (!ok && !(e->error && str_starts(e->error->message, "denied: ")))
+    if (!ok && !(e->error && says_outcome(e->error->message, e->outcome)))
         buf_fmt(&line, "%s: ", wend_outcome_name(e->outcome));
     buf_str(&line, !ok && e->error ? e->error->message : e->output);
     if (ok)
@@ -455,6 +464,8 @@ static const render_fn renderers[WEND_EVENT_TYPES] = {
     [WEND_CALL_START] = call_start,
     [WEND_CALL_END] = call_end,
     [WEND_PLAN_START] = render_plan_start,
+    [WEND_RUN_FORK] = render_fork,
+    [WEND_RUN_RESUME] = render_fork,
     [WEND_ACTION_START] = render_action_start,
     [WEND_ACTION_RETRY] = render_action_retry,
     [WEND_ACTION_END] = render_action_end,

@@ -49,8 +49,14 @@ void render_plan_start(struct view *v, const wend_event *ev)
 
 void render_action_start(struct view *v, const wend_event *ev)
 {
-    if (!has_bar(v))
+    if (!has_bar(v) && !v->given) /* else it started in another run */
         line(v, ev, "start", ev->u.action_start.name, STR_NONE);
+}
+
+/* What a fork is given stands between its first event and its first resume. */
+void render_fork(struct view *v, const wend_event *ev)
+{
+    v->given = ev->type == WEND_RUN_FORK;
 }
 
 void render_action_retry(struct view *v, const wend_event *ev)
@@ -68,7 +74,8 @@ void render_action_end(struct view *v, const wend_event *ev)
     if (e->outcome == WEND_OUTCOME_SUPERSEDED)
         return;                  /* its next start follows */
     if (e->error || !has_bar(v)) /* why stays above the bars */
-        line(v, ev, wend_outcome_name(e->outcome), e->name, why);
+        line(v, ev, e->given ? "given" : wend_outcome_name(e->outcome), e->name,
+             why);
 }
 
 void render_plan_end(struct view *v, const wend_event *ev)
@@ -85,6 +92,8 @@ void render_plan_end(struct view *v, const wend_event *ev)
             (long long)e->failed, (long long)e->skipped);
     if (e->canceled)
         buf_fmt(&text, ", %lld canceled", (long long)e->canceled);
+    if (e->unknown)
+        buf_fmt(&text, ", %lld unknown", (long long)e->unknown);
     if (e->running)
         buf_fmt(&text, ", %lld still running", (long long)e->running);
     line(v, ev, "plan", str_of(wend_outcome_name(e->outcome)), buf_view(&text));

@@ -266,11 +266,16 @@ static void on_action_end(struct stats *s, const wend_event *ev)
 typedef void (*stats_fn)(struct stats *s, const wend_event *ev);
 
 static const stats_fn handlers[WEND_EVENT_TYPES] = {
-    [WEND_RUN_START] = on_run_start,     [WEND_RUN_END] = on_run_end,
-    [WEND_RUN_FORK] = on_own,            [WEND_RUN_RESUME] = on_own,
-    [WEND_TURN_START] = on_turn_start,   [WEND_MODEL_START] = on_model_start,
-    [WEND_MODEL_RETRY] = on_model_retry, [WEND_MODEL_END] = on_model_end,
-    [WEND_CALL_END] = on_call_end,       [WEND_ACTION_START] = on_action_start,
+    [WEND_RUN_START] = on_run_start,
+    [WEND_RUN_END] = on_run_end,
+    [WEND_RUN_FORK] = on_own,
+    [WEND_RUN_RESUME] = on_own,
+    [WEND_TURN_START] = on_turn_start,
+    [WEND_MODEL_START] = on_model_start,
+    [WEND_MODEL_RETRY] = on_model_retry,
+    [WEND_MODEL_END] = on_model_end,
+    [WEND_CALL_END] = on_call_end,
+    [WEND_ACTION_START] = on_action_start,
     [WEND_ACTION_END] = on_action_end,
 };
 

@@ -133,9 +133,8 @@ static void run_fork(struct timeline *t, const wend_event *ev)
     t->parent = keep_name(t, e->parent_run);
     if (e->model.ptr)
         t->model = keep_name(t, e->model);
-    *a = (struct ancestor){.next = t->forks,
-                           .run = keep_name(t, e->parent),
-                           .at = e->at};
+    *a = (struct ancestor){
+        .next = t->forks, .run = keep_name(t, e->parent), .at = e->at};
     t->forks = a;
     t->outcome = WEND_OUTCOME_NONE; /* its parent may have ended */
 }

@@ -23,9 +23,9 @@ void tree_add(struct tree *t, const wend_run_info *info, wend_str follows)
         mem_more(t->arena->mem, t->runs, t->count, &t->cap, sizeof *t->runs);
     struct tree_run *r = arena_alloc(t->arena, sizeof *r);
     wend_str *const texts[] = {
-        &r->info.run,    &r->info.status, &r->info.agent,   &r->info.model,
-        &r->info.prompt, &r->info.user,   &r->info.session, &r->info.parent,
-        &r->info.fork_of};
+        &r->info.run,     &r->info.status, &r->info.agent,
+        &r->info.model,   &r->info.prompt, &r->info.user,
+        &r->info.session, &r->info.parent, &r->info.fork_of};
 
     r->info = *info;
     r->follows = arena_str(t->arena, follows);

@@ -72,6 +72,7 @@ struct view {
     /* The answer: */
     bool planned;   /* the model's newest call is a plan */
     bool plan;      /* the run is a plan, and these are its outputs */
+    bool given;     /* what events tell was done by the run that was forked */
     bool final;     /* print it alone, and only if the run ends ok */
     bool keeps;     /* ... into `answer` instead, for --output */
     bool whole;     /* only at the end: final, or it must match a schema */
@@ -117,6 +118,7 @@ int view_tick(struct view *v);
 /* For a plan (render_plan.c). */
 void render_plan_start(struct view *v, const wend_event *ev);
 void render_action_start(struct view *v, const wend_event *ev);
+void render_fork(struct view *v, const wend_event *ev);
 void render_action_retry(struct view *v, const wend_event *ev);
 void render_action_end(struct view *v, const wend_event *ev);
 void render_plan_end(struct view *v, const wend_event *ev);

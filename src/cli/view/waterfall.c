@@ -108,7 +108,8 @@ static void end_bar(struct waterfall *w, const wend_event *ev)
     if (!b || b->ended_us)
         return;
     b->ended_us = ev->time_us;
-    if (ev->u.action_end.given) /* it ended in the run that was forked */
+    b->given = ev->u.action_end.given;
+    if (b->given) /* it ended in the run that was forked */
         b->ended_us = b->began_us + ev->u.action_end.ms * 1000;
     b->outcome = ev->u.action_end.outcome;
     w->running--;
@@ -239,8 +240,11 @@ static void put_bar(struct buf *out, struct bar b, const struct bar_scale *s,
     if (!ended)
         b.ended_us = 0;
     put_mark(out, &b, colour);
-    buf_fmt(out, "%8.1f s\n",
-            (double)((ended ? b.ended_us : now_us) - b.began_us) / 1e6);
+    if (b.given)
+        buf_fmt(out, "%10s\n", "given");
+    else
+        buf_fmt(out, "%8.1f s\n",
+                (double)((ended ? b.ended_us : now_us) - b.began_us) / 1e6);
 }
 
 /* The expected duration of the plan, at the pace so far. */
@@ -261,9 +265,8 @@ static void put_end(struct buf *out, const struct waterfall *w)
         int64_t count;
         const char *what;
     } parts[] = {
-        {w->end.failed, "failed"},
-        {w->end.skipped, "skipped"},
-        {w->end.canceled, "canceled"},
+        {w->end.failed, "failed"},         {w->end.skipped, "skipped"},
+        {w->end.canceled, "canceled"},     {w->end.unknown, "unknown"},
         {w->end.running, "still running"},
     };
 

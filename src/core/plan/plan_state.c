@@ -365,6 +365,8 @@ static void count_end(struct plan_state *p, uint32_t i, wend_outcome outcome,
         p->skipped++;
     else if (outcome == WEND_OUTCOME_CANCELED)
         p->canceled++;
+    else if (outcome == WEND_OUTCOME_UNKNOWN)
+        p->unknown++;
     else
         p->failed++;
 }

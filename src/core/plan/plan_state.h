@@ -113,7 +113,7 @@ struct plan_state {
     uint32_t approvals;           /* actions that wait for one */
     uint32_t left;                /* plan_end waits for */
     uint32_t ok, failed, skipped; /* of those that ended */
-    uint32_t canceled;            /* ... neither of these */
+    uint32_t canceled, unknown;   /* ... none of these */
     bool broken;                  /* a failure that counts */
     wend_str why;                 /* the newest failure, until one counts */
     wend_str cause;               /* of the first one: what to tell people */

@@ -176,7 +176,7 @@ struct effect {
     int64_t delay_ms;
     uint32_t action; /* index in the plan */
     int64_t attempt, timeout_ms;
-    wend_str child; /* its run; kept with the turn, as the next one is */
+    wend_str child;    /* its run; kept with the turn, as the next one is */
     wend_str child_of; /* the run that it continues; absent: none */
     const struct child_config *child_config;
 };

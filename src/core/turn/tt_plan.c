@@ -69,7 +69,8 @@ void end_plan(struct tt *x, wend_outcome outcome)
                              .skipped = p->skipped,
                              .running = p->running,
                              .ms = took_us > 0 ? took_us / 1000 : 0,
-                             .canceled = p->canceled});
+                             .canceled = p->canceled,
+                             .unknown = p->unknown});
     emit_metrics(x);
 }
 
@@ -124,10 +125,12 @@ static const wend_ev_error *failure(struct tt *x)
     struct buf b = {.mem = x->s->scratch->mem};
 
     buf_str(&b, p->cause);
-    if (p->failed > 1 || p->skipped || p->canceled)
+    if (p->failed + p->unknown > 1 || p->skipped || p->canceled)
         buf_fmt(&b, "; %u failed, %u skipped", p->failed, p->skipped);
     if (p->canceled)
         buf_fmt(&b, ", %u canceled", p->canceled);
+    if (b.len > p->cause.len && p->unknown)
+        buf_fmt(&b, ", %u unknown", p->unknown);
     return draft_error(x, STR("plan_failed"), take_text(x, &b), STR("plan"));
 }
 

@@ -84,7 +84,7 @@ struct call_state {
 struct unfinished {
     const struct unfinished *next;
     wend_str call, action, run, input;
-    wend_str as; /* the run that continues it; absent: none yet */
+    wend_str as;             /* the run that continues it; absent: none yet */
     wend_ev_metrics metrics; /* that count already */
 };
 
@@ -229,7 +229,8 @@ turn_event_fn turn_fork, turn_resume, turn_child_start, turn_child_end,
     turn_on_plan_start, turn_on_plan_action, turn_on_plan_end,
     turn_on_action_end, turn_on_warning;
 
-/* turn_fork.c: usage that run_fork brings, NULL: none; the child is continued; a new turn continues none before it. */
+/* turn_fork.c: usage that run_fork brings, NULL: none; the child is continued;
+ * a new turn continues none before it. */
 void turn_take_redone(struct turn *t, const wend_ev_metrics *redone);
 void turn_continue(struct turn *t, const wend_ev_child_start *e,
                    const struct keep *k);

@@ -84,8 +84,8 @@ const struct unfinished *turn_unfinished(const struct turn *t, wend_str call,
 {
     const struct unfinished *u = t->unfinished;
 
-    while (u && (u->as.ptr || !str_eq(u->call, call) ||
-                 !str_eq(u->action, action)))
+    while (u &&
+           (u->as.ptr || !str_eq(u->call, call) || !str_eq(u->action, action)))
         u = u->next;
     return u;
 }
@@ -107,10 +107,9 @@ static void keep_unfinished(struct turn *t, const struct unfinished *but,
 
     t->unfinished = NULL;
     for (; rest; rest = rest->next) {
-        struct unfinished *u =
-            rest == but || (continued && !rest->as.ptr)
-                ? NULL
-                : arena_alloc(k->arena, sizeof *u);
+        struct unfinished *u = rest == but || (continued && !rest->as.ptr)
+                                   ? NULL
+                                   : arena_alloc(k->arena, sizeof *u);
 
         if (!u)
             continue;

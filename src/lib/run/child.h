@@ -36,8 +36,8 @@ struct child {
     struct wend_run *parent;
     struct wend_run *run; /* NULL before it has begun; ours */
     struct effect fx;     /* that it carries out, without args and key */
-    char id[40], of[40]; /* of: the run that it continues, or "" */
-    wend_str call, args; /* in the same block; call: or the action's id */
+    char id[40], of[40];  /* of: the run that it continues, or "" */
+    wend_str call, args;  /* in the same block; call: or the action's id */
     int64_t began_us;
     struct timer_node timer; /* until it begins, then its deadline, then its
                                 end */

@@ -50,8 +50,7 @@ static void add_stored(const struct wend_run *r, wend_str child,
     if (s == WEND_OK) {
         add(sum, i64_sum(info->tokens_in, info->tokens_out), info->cost_nano);
         take_back(&r->turn, child, sum);
-    }
-    else if (s != WEND_E_NOTFOUND)
+    } else if (s != WEND_E_NOTFOUND)
         sum->tokens = sum->cost_nano = INT64_MAX;
     arena_free(&a);
 }

@@ -356,15 +356,14 @@ static wend_status put(struct fork *f, const wend_run_info *info)
         .above = e->parent_run,
         .started_us = f->now_us,
     };
-    struct batch b = {
-        .sb = {.run = str_of(f->fork),
-               .epoch = 1,
-               .birth = &birth,
-               .summary = {.status = "interrupted",
-                           .turns = f->at->turn + f->at->in_turn,
-                           .tokens_in = f->used.tokens_in,
-                           .tokens_out = f->used.tokens_out,
-                           .cost_nano = f->used.cost_nano}}};
+    struct batch b = {.sb = {.run = str_of(f->fork),
+                             .epoch = 1,
+                             .birth = &birth,
+                             .summary = {.status = "interrupted",
+                                         .turns = f->at->turn + f->at->in_turn,
+                                         .tokens_in = f->used.tokens_in,
+                                         .tokens_out = f->used.tokens_out,
+                                         .cost_nano = f->used.cost_nano}}};
     wend_status s = WEND_OK;
 
     batch_init(&b, &f->store->mem);
@@ -513,8 +512,7 @@ wend_status fork_child(struct wend_runtime *rt, const char *of,
                        const struct fork_child *child, bool trusts,
                        wend_error *err)
 {
-    struct fork f = {
-        .store = rt->store, .id = of, .child = child, .err = err};
+    struct fork f = {.store = rt->store, .id = of, .child = child, .err = err};
     wend_run_info *info = NULL;
     wend_status s;
 

@@ -57,12 +57,12 @@ struct retry_turn {
 
 struct retry {
     struct fork *f;
-    struct turn turn;        /* at the end, without run_end */
-    int64_t stop;            /* the event that stopped it; 0: none did */
-    int64_t model;           /* model_start of the newest turn; 0: none */
-    int64_t turn_end, end;   /* of that turn, of the run */
-    bool next_turn;          /* it ended instead of beginning a turn */
-    bool no_room;            /* a budget did not let it ask */
+    struct turn turn;              /* at the end, without run_end */
+    int64_t stop;                  /* the event that stopped it; 0: none did */
+    int64_t model;                 /* model_start of the newest turn; 0: none */
+    int64_t turn_end, end;         /* of that turn, of the run */
+    bool next_turn;                /* it ended instead of beginning a turn */
+    bool no_room;                  /* a budget did not let it ask */
     struct retry_turn now, before; /* the newest turn, the one before it */
     struct retried *actions; /* of its own plan; NULL: the run has no plan, or
                                 a model has taken over */
@@ -356,10 +356,8 @@ static void end_call(struct retry *r, const wend_event *ev)
     int i = turn_call_index(&f->turn, ev->u.call_end.call);
     bool own = ev->in_turn && ev->turn == f->turn.counter;
 
-    if ((o == WEND_OUTCOME_OK ||
-         (!r->stop && o != WEND_OUTCOME_SUPERSEDED)) &&
-        own && fork_open_call(&f->turn, i) &&
-        (f->turn.flags[i] & CALL_STARTED))
+    if ((o == WEND_OUTCOME_OK || (!r->stop && o != WEND_OUTCOME_SUPERSEDED)) &&
+        own && fork_open_call(&f->turn, i) && (f->turn.flags[i] & CALL_STARTED))
         add_done(f, copy(f, ev));
 }
 

@@ -319,8 +319,8 @@ static void info_of(const struct memory_run *r, struct arena *a,
         .prompt = arena_str(a, r->birth.prompt),
         .user = arena_str(a, r->birth.user),
         .session = arena_str(a, r->birth.session),
-        .parent = arena_str(a, r->birth.above.ptr ? r->birth.above
-                                                  : r->birth.parent),
+        .parent =
+            arena_str(a, r->birth.above.ptr ? r->birth.above : r->birth.parent),
         .started_us = r->birth.started_us,
         .ended_us = r->summary.ended_us,
         .turns = r->summary.turns,

@@ -16,16 +16,16 @@
 
 /* The first event of its own: run_start of a child, run_fork of a fork, which
  * may be a child, too. Few runs have a parent. */
-#define LIST_FIRST                                                      \
-    "(SELECT CASE WHEN e.seq = 1 THEN 'child' WHEN json_valid(e.body)"  \
-    " THEN json_extract(e.body, '$.data.parent_run') END"               \
-    " FROM events AS e WHERE e.id > (runs.id << 32)"                    \
+#define LIST_FIRST                                                     \
+    "(SELECT CASE WHEN e.seq = 1 THEN 'child' WHEN json_valid(e.body)" \
+    " THEN json_extract(e.body, '$.data.parent_run') END"              \
+    " FROM events AS e WHERE e.id > (runs.id << 32)"                   \
     " AND e.id < (runs.id + 1 << 32) ORDER BY e.id LIMIT 1)"
 #define LIST_COLUMNS                                                   \
     "SELECT run, status, agent, model, prompt, user, session, parent," \
     " started, ended, turns, tokens_in, tokens_out, cost, seq, owner," \
     " imported, CASE WHEN parent IS NULL THEN NULL ELSE " LIST_FIRST   \
-    " END FROM runs WHERE (?1 IS NULL OR user = ?1)"                       \
+    " END FROM runs WHERE (?1 IS NULL OR user = ?1)"                   \
     " AND (?2 IS NULL OR session = ?2) AND (?3 IS NULL OR agent = ?3)" \
     " AND (?4 IS NULL OR status = ?4) AND (?5 = 0 OR ended IS NULL)"   \
     " AND started >= ?6 AND started < ?7"                              \

@@ -83,7 +83,8 @@ static bool check_one(uint64_t seed, bool say)
              (o->broken ? WEND_OUTCOME_FAILED : WEND_OUTCOME_OK) &&
          w->run_outcome == w->plan_outcome &&
          w->plan_end.ok + w->plan_end.failed + w->plan_end.skipped +
-                 w->plan_end.running + w->plan_end.canceled ==
+                 w->plan_end.running + w->plan_end.canceled +
+                 w->plan_end.unknown ==
              plan.count;
     if (say || !ok)
         printf("# %s\n# %s\n", plan.json.ptr, w->order.ptr);

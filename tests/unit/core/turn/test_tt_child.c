@@ -314,16 +314,15 @@ static void fork_world(struct world *w, wend_str input, bool other)
         .run = STR("01900000-0000-7000-8000-00000000000c"),
         .input = input,
         .metrics = had};
-    const wend_event ev = {
-        .type = WEND_RUN_FORK,
-        .run = STR("01900000-0000-7000-8000-00000000000f"),
-        .seq = w->turn.seq + 1,
-        .time_us = w->time_us,
-        .u.run_fork = {.parent = w->turn.run,
-                       .at = w->turn.seq,
-                       .redone = &had,
-                       .children = &child,
-                       .children_count = 1}};
+    const wend_event ev = {.type = WEND_RUN_FORK,
+                           .run = STR("01900000-0000-7000-8000-00000000000f"),
+                           .seq = w->turn.seq + 1,
+                           .time_us = w->time_us,
+                           .u.run_fork = {.parent = w->turn.run,
+                                          .at = w->turn.seq,
+                                          .redone = &had,
+                                          .children = &child,
+                                          .children_count = 1}};
 
     turn_apply(&w->turn, &ev, &w->keep);
     turn_apply(&w->folded, &ev, &(struct keep){&w->folded_kept, NULL});
