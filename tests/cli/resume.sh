@@ -239,6 +239,10 @@ turn_start context_start context_end model_start text_delta model_end turn_end \
 metrics run_end"
 has "an unsafe program: nobody knows" events '"outcome":"unknown"'
 has "an unsafe program: the call is named" events '"unsettled":["call_1"]'
+"$WEND" log last >lines
+has "an unsafe program: the log says it once" lines "t unknown: the process ended"
+exits "an unsafe program: as it is seen" 0 "$WEND" replay -v --speed 0 last
+has "an unsafe program: said once" "$err" "! unknown: the process ended"
 is "an unsafe program: it ran once" "$(wc -l <ledger)" 1
 use idempotent
 exits "an idempotent program" 0 "$WEND" resume last
@@ -337,4 +341,20 @@ exits "interrupted twice: resume closes it" 130 "$WEND" resume last
 is "interrupted twice: order" "$(resumed)" \
     "run_resume call_end turn_end metrics run_end"
 is "interrupted twice: canceled" "$(field status)" canceled
+
+# ---- A plan, whose action nobody knows about -----------------------------------------
+
+tool unsafe
+printf 'wend: plan/1\nname: p\nactions:\n  - {name: a, type: tool, target: t}\n' \
+    >p.yaml
+begin "$WEND" plan run --tools t.yaml --approve all p.yaml
+soon began
+killed
+touch free
+exits "a plan: unknown" 1 "$WEND" resume last
+has "a plan: it did not fail" "$err" "plan     failed: 0 ok, 0 failed, 0 skipped, \
+1 unknown"
+"$WEND" log last >lines
+has "a plan: the log says it once" lines "a unknown: the process ended"
+has "a plan: nor does the log" lines "failed, 0 ok, 0 failed, 0 skipped, 1 unknown"
 finish

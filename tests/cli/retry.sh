@@ -143,6 +143,10 @@ is "a plan: nothing is printed" "$(cat "$out")" ""
 before=$(done_by)
 failed=$(newest)
 exits "a plan: still broken" 1 "$WEND" retry --sandbox off "$failed"
+is "a plan: what it is given does not start" \
+    "$(sed -n 's/^ *[0-9.]* s  \(given\|start\) *//p' "$err" | tr '\n' ' ')" \
+    "three two "
+has "a plan: it says so" "$err" "given    three"
 is "a plan: only what failed" "$(done_by)" "$(echo "$before two" | tr ' ' '\n' |
     grep . | sort | tr '\n' ' ')"
 : >fixed
@@ -231,4 +235,27 @@ ok "on a terminal it has the bars of all actions" || sed 's/^/# /' "$out"
 "$WEND" log --json last --type action_start >starts
 is "a key: it stays" "$(grep '"name":"wait"' starts |
     sed 's/.*"key":"\([^"]*\)".*/\1/' | sort | uniq -c | sed 's/ *\([0-9]*\).*/\1/')" 2
+
+# ---- Whose it is ----------------------------------------------------------------
+
+names() { "$WEND" runs --json --limit 1 | sed 's/.*,"user"/"user"/'; }
+exits "names" 1 "$WEND" run -m "$fails" --user ann --session s --label a=1 \
+    --label b=2 --correlation-id c1 x
+is "names: of the run" "$(names)" \
+    '"user":"ann","session":"s","correlation_id":"c1","labels":{"a":"1","b":"2"}}'
+exits "names: inherited" 0 "$WEND" retry -q -m "$ends" last
+is "names: inherited" "$(names)" \
+    '"user":"ann","session":"s","correlation_id":"c1","labels":{"a":"1","b":"2"}}'
+exits "names: others" 0 "$WEND" retry -q -m "$ends" --user bob --session t \
+    --label c=3 --correlation-id c2 last~1
+is "names: others" "$(names)" \
+    '"user":"bob","session":"t","correlation_id":"c2","labels":{"c":"3"}}'
+exits "names: sound" 0 "$WEND" verify last
+exits "names: of a fork" 0 "$WEND" fork --no-run --label d=4 last
+is "names: of a fork" "$(names)" \
+    '"user":"bob","session":"t","correlation_id":"c2","labels":{"d":"4"}}'
+is "names: filters" "$("$WEND" runs --json --user bob --label d=4 | wc -l)" 1
+exits "names: sound" 0 "$WEND" verify last
+exits "names: a wrong one" 2 "$WEND" retry --label x last~2
+exits "names: resume is the same run" 2 "$WEND" resume --user eve last
 finish
