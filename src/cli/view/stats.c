@@ -95,7 +95,7 @@ static void on_run_start(struct stats *s, const wend_event *ev)
 {
     s->agent = tally_named(s, &s->agents, ev->u.run_start.agent);
     s->runs.count++;
-    s->ended = s->given = false;
+    s->ended = false;
     s->open = 0;
     if (s->agent)
         s->agent->count++;
@@ -315,6 +315,7 @@ void stats_run_over(struct stats *s, wend_str status)
     }
     s->agent = s->model = NULL;
     s->begun = NULL;
+    s->given = false;
 }
 
 /* ---- Life ---------------------------------------------------------------- */

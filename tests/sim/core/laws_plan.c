@@ -60,7 +60,7 @@ static void law_plan_end(struct sim *s, const wend_event *ev, const char *name)
 {
     const struct plan_book *b = &s->book.plan;
     const wend_ev_plan_end *e = &ev->u.plan_end;
-    int64_t ok = 0, failed = 0, skipped = 0, running = 0, canceled = 0;
+    wend_ev_plan_end sum = {0};
 
     if (ev->type == WEND_RUN_END && b->open && acts_running(b))
         broken(s, name, "run_end, and %u actions run", acts_running(b));
@@ -70,25 +70,27 @@ static void law_plan_end(struct sim *s, const wend_event *ev, const char *name)
         const struct made_action *m = &b->made->a[i];
         wend_outcome o = b->a[i].ended ? b->a[i].outcome : WEND_OUTCOME_NONE;
 
-        ok += o == WEND_OUTCOME_OK;
-        canceled += o == WEND_OUTCOME_CANCELED && !m->skip_on_error;
-        failed += outcome_failed(o) && o != WEND_OUTCOME_CANCELED &&
-                  !m->skip_on_error;
-        skipped += o == WEND_OUTCOME_SKIPPED ||
-                   (outcome_failed(o) && m->skip_on_error);
-        running += act_runs(&b->a[i]);
+        sum.running += act_runs(&b->a[i]);
+        if (outcome_failed(o) && m->skip_on_error)
+            o = WEND_OUTCOME_SKIPPED;
+        sum.ok += o == WEND_OUTCOME_OK;
+        sum.skipped += o == WEND_OUTCOME_SKIPPED;
+        sum.canceled += o == WEND_OUTCOME_CANCELED;
+        sum.unknown += o == WEND_OUTCOME_UNKNOWN;
+        sum.failed += outcome_failed(o) && o != WEND_OUTCOME_CANCELED &&
+                      o != WEND_OUTCOME_UNKNOWN;
         if (!b->a[i].ended && !(m->mode == ACTION_FORGET && b->a[i].started))
             broken(s, name, "plan_end before the end of a%u", i);
     }
-    if (e->ok != ok || e->failed != failed || e->skipped != skipped ||
-        e->running != running || e->canceled != canceled)
+    if (e->ok != sum.ok || e->failed != sum.failed ||
+        e->skipped != sum.skipped || e->running != sum.running ||
+        e->canceled != sum.canceled || e->unknown != sum.unknown)
         broken(s, name,
-               "plan_end counts %lld %lld %lld %lld %lld, not %lld %lld "
-               "%lld %lld %lld",
-               (long long)e->ok, (long long)e->failed, (long long)e->skipped,
-               (long long)e->running, (long long)e->canceled, (long long)ok,
-               (long long)failed, (long long)skipped, (long long)running,
-               (long long)canceled);
+               "plan_end does not count %lld ok, %lld failed, %lld skipped, "
+               "%lld running, %lld canceled, %lld unknown",
+               (long long)sum.ok, (long long)sum.failed, (long long)sum.skipped,
+               (long long)sum.running, (long long)sum.canceled,
+               (long long)sum.unknown);
     if (!s->book.stopping &&
         (e->outcome == WEND_OUTCOME_FAILED) != plan_broken(b))
         broken(s, name, "the plan is %s", wend_outcome_name(e->outcome));
