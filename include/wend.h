@@ -218,6 +218,8 @@ typedef struct wend_request {
     const char *call; /* for APPROVE: the id of a call that waits ... */
     bool yes;         /* ... and whether it may run */
     bool always;      /* the answer also holds for similar calls of this run */
+    bool pin;         /* for SAY: the message stays when the conversation is
+                         shortened */
 } wend_request;
 
 /* Leaves a request for a run in the store; WEND_OK means that it is on stable

@@ -117,7 +117,8 @@ typedef struct wend_agent_options {
     const char *const *network;
     size_t network_count;
     /* Maximum tokens of a request and its answer together. The default, and
-     * the upper bound, is the context window of the model. A request over it is
+     * the upper bound, is the context window of the model. A conversation that
+     * comes near it is shortened (see compaction_off). A request over it is
      * sent with a warning; over 1.3 times of it, it is not sent. */
     int64_t context_tokens;
     bool sandbox_off;         /* run programs of tools without a sandbox */
@@ -157,6 +158,9 @@ typedef struct wend_agent_options {
      * the name alone. `$$` is a dollar. At most 8. */
     const char *const *headers;
     size_t headers_count;
+    /* Never shortens a conversation: a run that outgrows the window of its
+     * model fails. */
+    bool compaction_off;
 } wend_agent_options;
 
 /* Makes an agent that belongs to the runtime and its thread. All options are

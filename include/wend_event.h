@@ -247,6 +247,14 @@ typedef struct wend_ev_compacted {
     int64_t messages_before, messages_after, tokens_before, tokens_after;
     wend_str topics_json;
     int64_t attempts;
+    /* From which messages the shorter conversation is made. Messages count
+     * from 0 in the conversation before. */
+    int64_t from;          /* the first of the newest ones, which all stay */
+    wend_str kept_json;    /* [MESSAGE]: older ones that stay */
+    wend_str results_json; /* [{message,call,bytes,head,tail}]: results cut to
+                              their first and last bytes */
+    wend_str summary;      /* behind the first message that stays; absent:
+                              none */
 } wend_ev_compacted;
 
 typedef struct wend_ev_context_end {
@@ -410,6 +418,7 @@ typedef struct wend_ev_child_end {
 
 typedef struct wend_ev_message {
     wend_str role, text;
+    bool pinned; /* a compaction keeps it as it is */
 } wend_ev_message;
 
 typedef struct wend_ev_control {

@@ -43,7 +43,7 @@ struct settings {
     const char *record_dir, *playback_dir, *head, *salvage, *output;
     struct words types, tool_files, servers, inputs, labels, params;
     bool offline;
-    bool list, remove, exact, always, dry_run, no_run, live, trust_store;
+    bool list, remove, exact, always, dry_run, no_run, live, trust_store, pin;
     struct words results;
     int64_t events;     /* enum dialect_word; -1 = not given */
     int64_t status;     /* index of status_words; -1 = not given */

@@ -51,6 +51,8 @@ static void put_body(struct buf *b, const wend_request *r)
     json_add_str(b, "by", str_of(r->by ? r->by : "inbox"));
     if (r->kind == WEND_REQUEST_SAY)
         json_add_str(b, "text", str_of(r->text));
+    if (r->kind == WEND_REQUEST_SAY && r->pin)
+        json_add_bool(b, "pin", true);
     if (r->kind == WEND_REQUEST_APPROVE) {
         json_add_str(b, "call", str_of(r->call));
         json_add_bool(b, "yes", r->yes);

@@ -196,7 +196,7 @@ done
 # wend-events(7) marks the types that nothing writes.
 reserved=$(tools/event-doc | awk '/^\.Ss/ { name = $2 } /^Reserved:/ {
     print name }' | tr '\n' ' ')
-[ "$reserved" = "retrieval_start retrieval_hit retrieval_end compacted \
+[ "$reserved" = "retrieval_start retrieval_hit retrieval_end \
 branch_start branch_end progress " ]
 check "wend-events(7): reserved are $reserved"
 

@@ -258,7 +258,7 @@ static const wend_event_type reached_types[] = {
     WEND_ERROR,       WEND_RUN_RESUME,    WEND_CHILD_START,
     WEND_CHILD_END,   WEND_RUN_FORK,      WEND_PLAN_START,
     WEND_PLAN_END,    WEND_ACTION_START,  WEND_ACTION_RETRY,
-    WEND_ACTION_END};
+    WEND_ACTION_END,  WEND_COMPACTED};
 
 /* No model here writes plans, no tool can be looked up. */
 static bool can_come(int input)

@@ -30,6 +30,16 @@ static const struct {
     {"context_model", K_STR, offsetof(struct turn, context_model)},
     {"forked", K_BOOL, offsetof(struct turn, forked)},
     {"reconfigured", K_BOOL, offsetof(struct turn, reconfigured)},
+    {"recut", K_BOOL, offsetof(struct turn, recut)},
+    {"recut_byte", K_I64, offsetof(struct turn, recut_byte)},
+    {"entered", K_BOOL, offsetof(struct turn, entered)},
+    {"compactions", K_I64, offsetof(struct turn, compactions)},
+    {"settled", K_I64, offsetof(struct turn, settled)},
+    {"refused_tokens", K_I64, offsetof(struct turn, refused_tokens)},
+    {"refused", K_BOOL, offsetof(struct turn, refused)},
+    {"results_cut", K_BOOL, offsetof(struct turn, results_cut)},
+    {"summary_tries", K_I64, offsetof(struct turn, summary_tries)},
+    {"summary", K_STR, offsetof(struct turn, summary)},
     {"turns_max", K_I64, offsetof(struct turn, limits.turns)},
     {"time_ms_max", K_I64, offsetof(struct turn, limits.time_ms)},
     {"tokens_max", K_I64, offsetof(struct turn, limits.tokens)},
@@ -142,6 +152,10 @@ static void put_msg(struct buf *b, const struct msg *m)
 {
     buf_fmt(b, "{\"role\":\"%s\",\"failed\":%s", role_names[m->role],
             m->failed ? "true" : "false");
+    json_add_bool(b, "pinned", m->pinned);
+    json_add_bool(b, "summary", m->summary);
+    json_add_i64(b, "turn", m->turn);
+    json_add_nullable(b, "whole", m->whole);
     json_add_nullable(b, "text", m->text);
     json_add_nullable(b, "thinking", m->thinking);
     json_add_nullable(b, "opaque", m->opaque);
@@ -256,6 +270,8 @@ void turn_write(struct buf *b, const struct turn *t)
     json_add_nullable(b, "config", t->config ? t->config->json : STR_NONE);
     buf_cstr(b, ",\"history\":");
     put_msgs(b, t->history);
+    buf_cstr(b, ",\"aside\":");
+    put_msgs(b, t->aside);
     buf_cstr(b, ",\"pending\":");
     put_msgs(b, t->pending);
     buf_cstr(b, ",\"calls\":");
@@ -348,6 +364,10 @@ static struct msg *read_msg(const struct json *j, struct arena *a)
     m->call = get_str(j, "call", a);
     m->name = get_str(j, "name", a);
     m->failed = get_bool(j, "failed");
+    m->pinned = get_bool(j, "pinned");
+    m->summary = get_bool(j, "summary");
+    json_i64(json_get(j, "turn"), &m->turn);
+    m->whole = get_str(j, "whole", a);
     m->calls = read_calls(json_get(j, "calls"), a);
     return m;
 }
@@ -471,6 +491,12 @@ static bool read_state(const struct json *j, const struct keep *k,
     }
     if (t->config && t->model_at >= t->config->models_count)
         return false;
+    list = json_get(j, "aside");
+    for (const struct json *m = list ? list->first : NULL; m; m = m->next)
+        if (!t->config || !turn_history_add(t, read_msg(m, k->arena)))
+            return false;
+    t->aside = t->history;
+    t->history = NULL;
     list = json_get(j, "history");
     for (const struct json *m = list ? list->first : NULL; m; m = m->next)
         if (!t->config || !turn_history_add(t, read_msg(m, k->arena)))

@@ -31,6 +31,8 @@ static inline bool put_plan_event(struct buf *b, const wend_event *ev)
         put_call(b, ev->u.action_end.action, ev->u.action_end.outcome);
     else if (ev->type == WEND_PLAN_END)
         put_outcome(b, ev->u.plan_end.outcome);
+    else if (ev->type == WEND_COMPACTED)
+        put_call(b, ev->u.compacted.method, WEND_OUTCOME_OK);
     else if (ev->type == WEND_CHILD_START)
         put_call(b, ev->u.child_start.agent, WEND_OUTCOME_OK);
     else if (ev->type == WEND_CHILD_END)

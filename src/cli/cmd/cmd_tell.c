@@ -19,6 +19,12 @@ static const struct opt cancel_opts[] = {
     ROWS_END,
 };
 
+static const struct opt say_opts[] = {
+    ROW_FLAG(pin, "pin", "keep it when the conversation is shortened"),
+    ROW_STORE,
+    ROWS_END,
+};
+
 static const struct opt approve_opts[] = {
     ROW_FLAG(always, "always", "apply the answer to similar calls of this run"),
     ROW_STORE,
@@ -116,7 +122,8 @@ static int run_say(struct cli *cli)
     return code ? code
                 : tell(cli, found.id,
                        (wend_request){.kind = WEND_REQUEST_SAY,
-                                      .text = text.ptr});
+                                      .text = text.ptr,
+                                      .pin = cli->set.pin});
 }
 
 /* ---- Approve ------------------------------------------------------------- */
@@ -243,7 +250,7 @@ const struct command command_say = {
     .args_min = 2,
     .args_max = ARGS_ANY,
     .expected = "a run and a message",
-    .opts = opts,
+    .opts = say_opts,
     .run = run_say,
 };
 

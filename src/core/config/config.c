@@ -432,6 +432,7 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
     c->hooks = json_is_true(json_get(j, "hooks"));
     c->max_history = i64_or(json_get(j, "max_history"), 0);
     c->no_tool_calls = json_is_true(json_get(j, "no_tool_calls"));
+    c->no_compaction = str_is(json_str(json_get(j, "compaction")), "off");
     c->on_unknown =
         word_of(json_get(j, "policy"), "on_unknown", unknown_names, UNKNOWNS);
     if (!models_read(j, a, c))
@@ -442,6 +443,9 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
     if (s == WEND_OK)
         s = tools_read(json_get(j, "endpoints"), a, &c->endpoints,
                        &c->endpoints_count, err);
+    if (s == WEND_OK && c->tools_count && !c->no_tool_calls &&
+        !c->no_compaction && !config_tool(c, result_reader.name))
+        c->reader = &result_reader;
     if (s == WEND_OK)
         planner_read(json_str(json_get(j, "planner")), a, c);
     if (s == WEND_OK)
@@ -462,6 +466,8 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
 
 const struct tool *config_tool(const struct config *c, wend_str name)
 {
+    if (c->reader && str_eq(name, c->reader->name))
+        return c->reader;
     return named(c->tools, c->tools_count, name);
 }
 

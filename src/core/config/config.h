@@ -172,6 +172,9 @@ struct config {
     bool hooks;                     /* ask the shell before each turn */
     int64_t max_history;            /* messages of the past; 0: all */
     bool no_tool_calls;             /* the model writes tags instead */
+    bool no_compaction;             /* the conversation is never shortened */
+    const struct tool *reader;      /* read_result, besides `tools`; NULL: the
+                                       model could not use it */
     const struct tool *plan_tool;   /* the model writes plans; NULL: not */
     wend_str schema_text;           /* of the answer; absent: free text */
     const struct schema *schema;    /* NULL: any answer */
@@ -208,6 +211,7 @@ static inline const struct restraint *config_restraint(const struct config *c,
 wend_status config_parse(wend_str json, struct arena *a, struct config **out,
                          wend_error *err);
 const struct tool *config_tool(const struct config *c, wend_str name);
+extern const struct tool result_reader; /* reader.c */
 bool is_plan_tool(const struct config *c, wend_str name);
 /* The index of a model by name or spec; 0: the run's own, also named `default`.
  * models_count: there is none. */

@@ -3,7 +3,7 @@
  *
  * One message a member, oldest first:
  *
- *     {"role":"user","text":..}
+ *     {"role":"user","text":..,"pinned":true}
  *     {"role":"assistant","text":..,"thinking":..,"opaque":[..],"model":..,
  *      "calls":[{"id":..,"name":..,"args":{..}}]}
  *     {"role":"tool","call":ID,"name":..,"text":..,"failed":true}
@@ -60,6 +60,8 @@ static struct msg *read_msg(const struct json *j, struct arena *a)
         return NULL;
     m->role = role < 0 ? ROLE_USER : (enum role)role;
     m->text = arena_str(a, str_or(json_get_str(j, "text"), ""));
+    m->pinned = json_is_true(json_get(j, "pinned"));
+    m->summary = json_is_true(json_get(j, "summary"));
     if (m->role == ROLE_ASSISTANT) {
         m->thinking = arena_str(a, json_get_str(j, "thinking"));
         m->opaque = opaque ? json_text(opaque, a) : STR("[]");
@@ -97,6 +99,8 @@ static const struct field {
     {"call", OF_TOOL, JSON_STRING},
     {"name", OF_TOOL, JSON_STRING},
     {"failed", OF_TOOL, JSON_TRUE},
+    {"pinned", OF_USER | OF_SYSTEM, JSON_TRUE},
+    {"summary", OF_USER, JSON_TRUE},
 };
 
 struct checker {
@@ -368,7 +372,12 @@ static void put_msg(struct buf *b, const struct msg *m)
         json_add_str(b, "call", m->call);
         json_add_str(b, "name", m->name);
     }
-    json_add_str(b, "text", m->text);
+    /* A run that follows cuts for itself. */
+    json_add_str(b, "text", m->whole.ptr ? m->whole : m->text);
+    if (m->pinned)
+        json_add_bool(b, "pinned", true);
+    if (m->summary)
+        json_add_bool(b, "summary", true);
     json_add_str(b, "thinking", m->thinking);
     if (m->opaque.len && !str_is(m->opaque, "[]"))
         json_add_raw(b, "opaque", m->opaque);

@@ -209,7 +209,7 @@ void enter_turn(struct tt *x)
 {
     if (x->t->paused)
         return;
-    if (x->t->config->hooks && !x->t->again)
+    if (x->t->config->hooks && !x->t->again && !x->t->entered)
         want(x, (struct effect){.kind = FX_HOOK});
     else
         ask_model(x);
@@ -232,7 +232,8 @@ void begin_turn(struct tt *x)
          &(wend_ev_turn_start){
              .counter = counter,
              .id = arena_str(x->s->scratch, (wend_str){id, len}),
-             .parent_id = t->id});
+             .parent_id = t->id,
+             .compacted = t->compactions > 0});
     enter_turn(x);
 }
 
@@ -293,6 +294,8 @@ static void finish_stop(struct tt *x)
     if (t->plan.started)
         end_plan(x, t->stop.outcome);
     end_plan_call(x);
+    if (t->context) /* a summary was asked for */
+        end_context(x);
     if (t->phase != PH_PLAN && t->phase != PH_BETWEEN)
         end_turn(x, t->stop.outcome);
     end_run(x, x->t->stop.outcome, x->t->stop.limit, error);
@@ -354,7 +357,10 @@ static void on_request(struct tt *x)
     bool paused = x->t->paused;
 
     x->s->heard = 1;
-    hear(x, x->in->kind, x->in->by, x->in->text);
+    hear(x, &(struct remote_request){.kind = x->in->kind,
+                                     .by = x->in->by,
+                                     .text = x->in->text,
+                                     .pin = x->in->pin});
     if (x->in->kind == IN_CANCEL)
         stop_all(x);
     else if (x->in->kind == IN_CONTINUE && paused)
@@ -372,7 +378,7 @@ static void on_turn_hook(struct tt *x)
 {
     const struct hook_done *h = &x->in->hook;
 
-    if (x->t->phase != PH_TURN || x->t->paused || x->t->again)
+    if (x->t->phase != PH_TURN || x->t->paused || x->t->again || x->t->entered)
         return;
     if (h->answer == WEND_HOOK_SKIP) {
         answer_instead(x, h->text);

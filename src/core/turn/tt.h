@@ -108,6 +108,7 @@ struct remote_request {
     enum input_kind kind; /* IN_CANCEL IN_SAY IN_PAUSE IN_CONTINUE; any other
                              comes too late */
     wend_str by, text;
+    bool pin; /* of IN_SAY: a compaction keeps it */
 };
 
 struct input {
@@ -134,6 +135,7 @@ struct input {
         bool yes, remember;
     } approval;
     enum timer timer;
+    bool pin;          /* IN_SAY: a compaction keeps it */
     wend_str text, by; /* IN_RESUME: who cancels it at once; else absent */
     int64_t epoch;
     /* IN_RESUME: model, limits, config_json and imported, as the event has

@@ -255,6 +255,18 @@ static bool may_be_cached(const struct tt *x, const struct work *w)
            x->t->plan.plan->actions[w->action]->cache_ms;
 }
 
+/* read_result: the conversation has the answer. */
+static struct call_done read_result(struct tt *x, const struct work *w)
+{
+    struct call_done d = {.outcome = WEND_OUTCOME_OK};
+
+    if (!result_read(x->t->history, w->args, x->s->scratch, &d.output)) {
+        d.outcome = WEND_OUTCOME_FAILED;
+        d.code = STR("not_found");
+    }
+    return d;
+}
+
 void run_work(struct tt *x, const struct work *w, int64_t delay_ms)
 {
     struct work now = work_now(x->t, w);
@@ -265,6 +277,11 @@ void run_work(struct tt *x, const struct work *w, int64_t delay_ms)
         return;
     if (w->by_child && !may_be_cached(x, &now)) {
         start_child(x, &now, delay_ms);
+        return;
+    }
+    if (now.tool && now.tool == x->t->config->reader) {
+        d = read_result(x, &now);
+        end_work(x, &now, &d);
         return;
     }
     if (!fits_window(x, &now, &d)) {

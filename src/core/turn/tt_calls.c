@@ -219,7 +219,8 @@ void start_eager(struct tt *x)
     const struct reply *r = x->in->reply;
     const struct turn *t = x->t;
 
-    if (t->phase != PH_MODEL || !r || t->paused)
+    if (t->phase != PH_MODEL || !r || t->paused ||
+        t->purpose == WEND_PURPOSE_SUMMARY) /* which may have none */
         return;
     while (t->calls_count < r->calls_count && r->calls[t->calls_count].sealed) {
         const struct reply_call *rc = &r->calls[t->calls_count];

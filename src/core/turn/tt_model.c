@@ -7,69 +7,6 @@
 
 #include "base/code.h"
 
-/* Each turn writes it: without printf. */
-static wend_str parts_json(struct tt *x)
-{
-    const struct turn *t = x->t;
-    struct buf b = {.mem = x->s->scratch->mem};
-
-    buf_room(&b, t->frame->parts.len + 128);
-    buf_char(&b, '[');
-    buf_str(&b, t->frame->parts);
-    if (t->frame->parts.len)
-        buf_char(&b, ',');
-    buf_cstr(&b, "{\"name\":\"history\",\"priority\":100,\"tokens\":");
-    buf_i64(&b, t->history ? t->history->tokens : 0);
-    buf_cstr(&b, ",\"truncated\":false}]");
-    return take_text(x, &b);
-}
-
-/* A provider's cache of the last request serves this one as far as both begin
- * the same. A turn only adds to the conversation, so only another config (in a
- * fork or a resume) or another model invalidates it: from the first byte, since
- * the config comes first and models share no cache. */
-static wend_str prefix_changed(const struct turn *t)
-{
-    if (!t->context_model.ptr)
-        return STR_NONE;
-    if (!str_eq(t->context_model, t->model))
-        return STR("{\"byte\":0,\"cause\":\"model\"}");
-    return t->reconfigured ? STR("{\"byte\":0,\"cause\":\"config\"}")
-                           : STR_NONE;
-}
-
-static wend_str prefix_hex(struct tt *x, uint64_t prefix)
-{
-    unsigned char bytes[8];
-    char hex[2 * sizeof bytes + 1];
-
-    for (int i = 0; i < 8; i++)
-        bytes[i] = (unsigned char)(prefix >> (56 - 8 * i));
-    hex_text(hex, bytes, sizeof bytes);
-    return arena_str(x->s->scratch, (wend_str){hex, sizeof hex - 1});
-}
-
-void end_context(struct tt *x)
-{
-    const struct turn *t = x->t;
-    uint64_t prefix = t->history ? t->history->prefix : t->frame->prefix;
-
-    emit(x, WEND_CONTEXT_END,
-         &(wend_ev_context_end){.tokens = turn_tokens(t),
-                                .parts_json = parts_json(x),
-                                .prefix_hash = prefix_hex(x, prefix),
-                                .prefix_changed_json = prefix_changed(t)});
-}
-
-static void emit_context(struct tt *x)
-{
-    int64_t window = turn_model(x->t)->context_tokens;
-
-    emit(x, WEND_CONTEXT_START,
-         &(wend_ev_context_start){.budget_tokens = window * 9 / 10});
-    end_context(x);
-}
-
 /* What the next model call is for. */
 static wend_purpose turn_purpose(const struct turn *t)
 {
@@ -78,18 +15,32 @@ static wend_purpose turn_purpose(const struct turn *t)
     return t->config->plan_tool ? WEND_PURPOSE_PLAN : WEND_PURPOSE_ANSWER;
 }
 
-static void emit_model_start(struct tt *x, const struct allowance *a)
+/* What an interruption cut off is asked again. */
+static int64_t next_attempt(const struct turn *t, wend_purpose purpose)
+{
+    bool summary = purpose == WEND_PURPOSE_SUMMARY;
+
+    if (t->again && summary == (t->purpose == WEND_PURPOSE_SUMMARY))
+        return t->attempt + 1;
+    return summary ? t->summary_tries + 1 : 1;
+}
+
+void emit_model_start(struct tt *x, wend_purpose purpose,
+                      const struct allowance *a)
 {
     const struct turn *t = x->t;
     const struct config *c = t->config;
+    bool summary = purpose == WEND_PURPOSE_SUMMARY; /* with a question */
 
     emit(x, WEND_MODEL_START,
          &(wend_ev_model_start){
              .model = t->model,
-             .attempt = t->again ? t->attempt + 1 : 1,
-             .purpose = turn_purpose(t),
-             .messages = t->history ? t->history->index + 1 : 0,
-             .tools = c->no_tool_calls ? 0 : (int64_t)c->tools_count,
+             .attempt = next_attempt(t, purpose),
+             .purpose = purpose,
+             .messages = (t->history ? t->history->index + 1 : 0) + summary,
+             .tools = c->no_tool_calls ? 0
+                                       : (int64_t)c->tools_count +
+                                             (t->results_cut && c->reader),
              .output_tokens = a->tokens,
              .limit = a->limit});
 }
@@ -105,10 +56,11 @@ static wend_ev_usage reply_usage(const struct reply *r,
     return u;
 }
 
-/* `failed`: usage of an attempt that is not counted as spent yet, or NULL. The
- * actions of a plan may ask while a model writes it: they get their share. */
-static bool allow_turn(const struct tt *x, const struct model_use *model,
-                       const wend_ev_usage *failed, struct allowance *out)
+/* The actions of a plan may ask while a model writes it: they get their share.
+ */
+bool allow_turn(const struct tt *x, const struct model_use *model,
+                int64_t input, const wend_ev_usage *failed,
+                struct allowance *out)
 {
     struct asked beside = {.others = x->t->config->plan_tool != NULL};
 
@@ -118,13 +70,14 @@ static bool allow_turn(const struct tt *x, const struct model_use *model,
         spend(&beside.open.tokens, failed->output);
         spend(&beside.open.cost_nano, failed->cost_nano);
     }
-    return allow_answer(x, model, turn_tokens(x->t), &beside, out);
+    return allow_answer(x, model, input, &beside, out);
 }
 
 void answer_instead(struct tt *x, wend_str text)
 {
     emit_context(x);
-    emit_model_start(x, &(struct allowance){0});
+    end_context(x);
+    emit_model_start(x, turn_purpose(x->t), &(struct allowance){0});
     emit(x, WEND_MODEL_END,
          &(wend_ev_model_end){.outcome = WEND_OUTCOME_OK,
                               .purpose = x->t->purpose,
@@ -194,8 +147,8 @@ void reply_fill(wend_ev_model_end *e, const struct reply *r,
         e->first_token_ms = (r->first_us - from_us) / 1000;
 }
 
-static void emit_model_end(struct tt *x, wend_outcome outcome, size_t calls,
-                           size_t whole, const wend_ev_error *error)
+void emit_model_end(struct tt *x, wend_outcome outcome, size_t calls,
+                    size_t whole, const wend_ev_error *error)
 {
     const struct turn *t = x->t;
     bool resumed = x->in->kind == IN_RESUME;
@@ -266,8 +219,8 @@ static void refuse_request(struct tt *x)
     const wend_ev_error *error;
     struct allowance a = {0};
 
-    emit_model_start(x, &a);
-    if (next && allow_turn(x, next, NULL, &a)) {
+    emit_model_start(x, turn_purpose(t), &a);
+    if (next && allow_turn(x, next, tokens, NULL, &a)) {
         warn_of_room(x, next, tokens);
         ask_again(x, next->name, 0, STR("overflow"), NULL, &a);
         return;
@@ -287,14 +240,35 @@ static void refuse_request(struct tt *x)
     end_run(x, WEND_OUTCOME_FAILED, STR_NONE, error);
 }
 
-void ask_model(struct tt *x)
+/* The provider has refused it, and it did not become shorter. */
+static void fail_too_long(struct tt *x)
+{
+    const struct turn *t = x->t;
+    const wend_ev_error *error = draft_error(
+        x, STR("overflow"),
+        text_fmt(x,
+                 "the model refused a request of about %lld tokens as too "
+                 "long, and it cannot be made shorter: what must stay has "
+                 "about %lld; shorten the instructions or the prompt, or use "
+                 "a model with a larger window",
+                 (long long)t->refused_tokens, (long long)turn_tokens(t)),
+        STR("model"));
+
+    end_turn(x, WEND_OUTCOME_FAILED);
+    end_run(x, WEND_OUTCOME_FAILED, STR_NONE, error);
+}
+
+void send_request(struct tt *x)
 {
     const struct turn *t = x->t;
     struct allowance a;
 
-    if (!t->again || t->forked) /* else it stands already */
-        emit_context(x);
-    if (!allow_turn(x, turn_model(t), NULL, &a)) {
+    if (t->refused && t->refused_tokens &&
+        turn_tokens(t) >= t->refused_tokens) {
+        fail_too_long(x);
+        return;
+    }
+    if (!allow_turn(x, turn_model(t), turn_tokens(t), NULL, &a)) {
         end_turn(x, WEND_OUTCOME_LIMIT);
         end_run(x, WEND_OUTCOME_LIMIT, a.limit, NULL);
         return;
@@ -305,8 +279,18 @@ void ask_model(struct tt *x)
     }
     if (!t->again)
         warn_of_window(x, turn_model(t), turn_tokens(t));
-    emit_model_start(x, &a);
+    emit_model_start(x, turn_purpose(t), &a);
     want(x, (struct effect){.kind = FX_ASK_MODEL});
+}
+
+void ask_model(struct tt *x)
+{
+    const struct turn *t = x->t;
+    bool stands = t->again && !t->forked && t->purpose != WEND_PURPOSE_SUMMARY;
+
+    if (!stands && assemble_context(x))
+        return; /* a summary is asked for first */
+    send_request(x);
 }
 
 void warn_of_finish(struct tt *x, const struct allowance *a, wend_str finish)
@@ -338,6 +322,10 @@ void on_model_done(struct tt *x)
 
     if (x->t->phase != PH_MODEL || x->in->ask != x->t->ask || !r)
         return;
+    if (x->t->purpose == WEND_PURPOSE_SUMMARY) {
+        on_summary_done(x);
+        return;
+    }
     emit_model_end(x, WEND_OUTCOME_OK, sealed_count(r), sealed_count(r), NULL);
     warn_of_finish(x, &x->t->allowed, r->finish);
     if (r->more && !x->t->calls_count) /* it says that this is not its last */
@@ -464,7 +452,7 @@ static bool try_same(struct tt *x, const wend_ev_usage *failed, wend_str *limit)
     const struct turn *t = x->t;
     struct allowance a = t->allowed;
 
-    if (failed && !allow_turn(x, turn_model(t), failed, &a)) {
+    if (failed && !allow_turn(x, turn_model(t), turn_tokens(t), failed, &a)) {
         *limit = a.limit;
         return false;
     }
@@ -487,7 +475,7 @@ static bool try_again(struct tt *x, wend_str *limit)
         return true;
     if (!next)
         return false;
-    if (!allow_turn(x, next, failed, &a)) {
+    if (!allow_turn(x, next, turn_tokens(t), failed, &a)) {
         *limit = a.limit;
         return false;
     }
@@ -525,6 +513,14 @@ void on_model_fail(struct tt *x)
     if (error)
         error->retryable = is_passing(t, x->in);
     close_model(x, WEND_OUTCOME_FAILED, error);
+    if (t->purpose == WEND_PURPOSE_SUMMARY) {
+        on_summary_fail(x);
+        return;
+    }
+    if (t->phase == PH_TURN) { /* it was too long */
+        enter_turn(x);
+        return;
+    }
     if (t->calls_count) { /* what began is finished first */
         run_calls(x);
         return;

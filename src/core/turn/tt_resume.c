@@ -6,6 +6,7 @@
  * here and in tt_work.c, and nowhere else:
  *
  *     model call, no call of it began    model_end(superseded), asked again
+ *     model call for a summary           the same, in another context
  *     model call, calls of it began      model_end(failed) with what was
  *                                        sealed; the calls continue
  *     call that reads or is idempotent   call_end(superseded), then
@@ -179,16 +180,18 @@ static void resume_model(struct tt *x)
  * Approvals are not part of this: they are asked for again with a resume, and
  * answered then. */
 
-void hear(struct tt *x, enum input_kind kind, wend_str by, wend_str text)
+void hear(struct tt *x, const struct remote_request *q)
 {
-    if (kind == IN_CANCEL)
-        emit_control(x, STR("cancel"), by, STR_NONE);
-    else if (kind == IN_SAY)
-        emit_message(x, STR("user"), text);
-    else if (kind == IN_PAUSE && !x->t->paused)
-        emit_control(x, STR("pause"), by, STR_NONE);
-    else if (kind == IN_CONTINUE && x->t->paused)
-        emit_control(x, STR("continue"), by, STR_NONE);
+    if (q->kind == IN_CANCEL)
+        emit_control(x, STR("cancel"), q->by, STR_NONE);
+    else if (q->kind == IN_SAY)
+        emit(x, WEND_MESSAGE,
+             &(wend_ev_message){
+                 .role = STR("user"), .text = q->text, .pinned = q->pin});
+    else if (q->kind == IN_PAUSE && !x->t->paused)
+        emit_control(x, STR("pause"), q->by, STR_NONE);
+    else if (q->kind == IN_CONTINUE && x->t->paused)
+        emit_control(x, STR("continue"), q->by, STR_NONE);
 }
 
 /* Whether a model would be asked once more if something were said. */
@@ -219,7 +222,7 @@ static void hear_all(struct tt *x, bool last)
             continue;
         x->s->heard |= (uint64_t)1 << i;
         if (x->t->stop.outcome == WEND_OUTCOME_NONE) /* else it is canceled */
-            hear(x, q->kind, q->by, q->text);
+            hear(x, q);
     }
 }
 
@@ -299,6 +302,8 @@ void on_resume(struct tt *x)
     if (t->metrics_due)
         emit_metrics(x);
     leave_children(x);
+    if (t->phase == PH_MODEL && t->purpose == WEND_PURPOSE_SUMMARY)
+        close_model(x, WEND_OUTCOME_SUPERSEDED, NULL);
     if (t->context)
         end_context(x);
     if (x->in->limits) {

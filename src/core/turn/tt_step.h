@@ -92,7 +92,7 @@ wend_ev_metrics metrics_now(const struct tt *x);
 void emit_message(struct tt *x, wend_str role, wend_str text);
 
 /* tt_resume.c: requests; those of a resume are heard before anything starts */
-void hear(struct tt *x, enum input_kind kind, wend_str by, wend_str text);
+void hear(struct tt *x, const struct remote_request *q);
 void on_unended(struct tt *x);
 
 /* tt_plan.c */
@@ -149,9 +149,29 @@ void end_plan_call(struct tt *x); /* if its plan is over */
 bool end_planning(struct tt *x);  /* true: the run has ended */
 bool ask_for_plan(struct tt *x);  /* a file's plan failed; false: that's it */
 
+/* tt_context.c */
+void emit_context(struct tt *x); /* its start */
+void end_context(struct tt *x);  /* its end, with all that is in it */
+/* True: a model is asked for a summary first; else the context is complete. */
+bool assemble_context(struct tt *x);
+void on_summary_done(struct tt *x); /* with what the reply has */
+void on_summary_fail(struct tt *x); /* its model_end is written */
+
 /* tt_model.c */
-void end_context(struct tt *x); /* the event */
 void ask_model(struct tt *x);
+void send_request(struct tt *x); /* the context is complete */
+void emit_model_start(struct tt *x, wend_purpose purpose,
+                      const struct allowance *a);
+/* calls: of the reply, of which those after `whole` are only as far as they
+ * were acted upon. */
+void emit_model_end(struct tt *x, wend_outcome outcome, size_t calls,
+                    size_t whole, const wend_ev_error *error);
+/* Whether a request with `input` tokens may be sent, and how long its answer
+ * may be. failed: usage of an attempt that is not counted as spent yet, or
+ * NULL. */
+bool allow_turn(const struct tt *x, const struct model_use *model,
+                int64_t input, const wend_ev_usage *failed,
+                struct allowance *out);
 void answer_instead(struct tt *x, wend_str text); /* a hook did */
 void on_model_done(struct tt *x);
 void warn_of_finish(struct tt *x, const struct allowance *a, wend_str finish);

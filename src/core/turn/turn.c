@@ -18,8 +18,6 @@
     "[the outcome of this call is not known: its run was closed before it " \
     "ended]"
 
-enum { MESSAGE_TOKENS = 4 }; /* what a provider adds around each message */
-
 void turn_init(struct turn *t)
 {
     memset(t, 0, sizeof *t);
@@ -28,39 +26,13 @@ void turn_init(struct turn *t)
 
 /* ---- Messages ------------------------------------------------------------ */
 
-static uint64_t mix(uint64_t before, wend_str s)
-{
-    return mix64(before, s.ptr, s.len);
-}
-
-/* Chained, so that the prefix of a longer history costs only what is new. */
-static void seal_msg(struct msg *m, uint64_t before, int64_t tokens_before)
-{
-    size_t bytes = m->text.len + m->thinking.len;
-
-    before = mix(before + m->role, m->text);
-    before = mix(mix(before, m->call), m->opaque);
-    if (m->failed)
-        before = mix(before, STR("failed"));
-    for (const struct call *c = m->calls; c; c = c->prev) {
-        before = mix(mix(mix(before, c->id), c->name), c->args);
-        bytes += c->name.len + c->args.len;
-    }
-    m->prefix = before;
-    m->tokens = tokens_before + tokens_estimate(bytes) + MESSAGE_TOKENS;
-}
-
 bool turn_history_add(struct turn *t, struct msg *m)
 {
-    const struct msg *prev = t->history;
-
     if (!m)
         return false;
     assert(t->config && t->frame);
-    m->prev = prev;
-    m->index = prev ? prev->index + 1 : 0;
-    seal_msg(m, prev ? prev->prefix : t->frame->prefix,
-             prev ? prev->tokens : 0);
+    msg_seal(m);
+    msg_link(m, t->history, t->frame->prefix);
     t->history = m;
     return true;
 }
@@ -133,31 +105,11 @@ static void on_turn_start(struct turn *t, const wend_ev_turn_start *e,
     memset(t->flags, 0, sizeof t->flags);
     t->states = NULL;
     t->part = t->halted = t->cut = t->again = false;
+    t->entered = t->refused = false;
     t->part_text = t->part_thinking = t->part_opaque = STR_NONE;
     t->plan_call = t->plan_stop = STR_NONE;
     t->metrics.turns++;
     turn_forget_unfinished(t, k);
-}
-
-/* `pending` is newest first; it joins oldest first. */
-void turn_join_pending(struct turn *t, const struct keep *k)
-{
-    size_t count = 0, i;
-    struct msg *joined;
-
-    for (const struct msg *m = t->pending; m; m = m->prev)
-        count++;
-    joined = count ? arena_alloc(k->arena, count * sizeof *joined) : NULL;
-    if (!joined)
-        return;
-    i = count;
-    for (const struct msg *m = t->pending; m; m = m->prev) {
-        joined[--i].role = m->role;
-        joined[i].text = m->text;
-    }
-    for (i = 0; i < count; i++)
-        turn_history_add(t, &joined[i]);
-    t->pending = NULL;
 }
 
 static void add_call(struct turn *t, const struct keep *k, wend_str id,
@@ -198,6 +150,8 @@ static void on_model_start(struct turn *t, const wend_event *ev,
         (struct allowance){ev->u.model_start.output_tokens,
                            arena_str(k->arena, ev->u.model_start.limit)};
     t->metrics.model_calls++;
+    if (t->purpose == WEND_PURPOSE_SUMMARY)
+        turn_ask_summary(t, k);
 }
 
 static void on_model_part(struct turn *t, const wend_ev_model_part *e,
@@ -223,6 +177,8 @@ static void change_model(struct turn *t, wend_str name, const struct keep *k)
     t->model_at = i;
     t->model = arena_str(k->arena, name);
     t->tries = 0;
+    t->refused_tokens = 0;
+    t->refused = false;
 }
 
 static void spend_usage(struct turn *t, const wend_ev_usage *u)
@@ -253,6 +209,14 @@ static void on_model_retry(struct turn *t, const wend_event *ev,
     t->metrics.model_calls++;
 }
 
+/* The provider refused the request, for the first time in this turn. */
+static bool is_too_long(const struct turn *t, const wend_ev_model_end *e)
+{
+    return e->outcome == WEND_OUTCOME_FAILED && e->error &&
+           str_is(e->error->code, "overflow") && !t->refused &&
+           !t->config->no_compaction && !e->text.len && !t->calls_count;
+}
+
 static void on_model_end(struct turn *t, const wend_event *ev,
                          const struct keep *k)
 {
@@ -265,6 +229,10 @@ static void on_model_end(struct turn *t, const wend_event *ev,
         t->metrics.first_token_ms = e->first_token_ms;
     if (e->action.ptr) {
         plan_evolve(&t->plan, ev, k->arena);
+        return;
+    }
+    if (e->purpose == WEND_PURPOSE_SUMMARY) {
+        turn_on_summary(t, e, k);
         return;
     }
     /* A JSON string in place of arguments is raw text that did not parse: JSON
@@ -289,6 +257,13 @@ static void on_model_end(struct turn *t, const wend_event *ev,
         return;
     t->answer = kept(k, e->text, STR(""));
     t->unanswered = e->outcome != WEND_OUTCOME_OK;
+    if (is_too_long(t, e)) { /* a shorter one may follow */
+        t->phase = PH_TURN;
+        t->refused = true;
+        t->refused_tokens = turn_tokens(t);
+        t->settled = -1;
+        return;
+    }
     t->halted = str_is(e->finish, "pause") && e->outcome == WEND_OUTCOME_OK;
     t->cut = str_is(e->finish, "length");
     if (t->config->plan_tool && str_is(e->finish, "final"))
@@ -456,6 +431,7 @@ void turn_add_results(struct turn *t, const struct keep *k)
         m->text = t->flags[i] & CALL_ENDED ? result_text(s, k) : STR(NO_RESULT);
         m->call = c->id;
         m->name = c->name;
+        m->turn = t->counter;
         m->failed =
             !(t->flags[i] & CALL_ENDED) || s->outcome != WEND_OUTCOME_OK;
         turn_history_add(t, m);
@@ -480,6 +456,7 @@ static void on_message(struct turn *t, const wend_event *ev,
 
     if (!m)
         return;
+    m->pinned = ev->u.message.pinned;
     m->prev = t->pending;
     t->pending = m;
 }
@@ -522,10 +499,9 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     switch (ev->type) {
     case WEND_RUN_START: on_run_start(t, ev, k); break;
     case WEND_TURN_START: on_turn_start(t, &ev->u.turn_start, k); break;
-    case WEND_CONTEXT_START:
-        t->context = true;
-        turn_join_pending(t, k);
-        break;
+    case WEND_CONTEXT_START: turn_on_context_start(t, k); break;
+    case WEND_COMPACTED: turn_on_compacted(t, ev, k); break;
+    case WEND_CONTEXT_END: turn_on_context_end(t); break;
     case WEND_MODEL_START: on_model_start(t, ev, k); break;
     case WEND_MODEL_PART: on_model_part(t, &ev->u.model_part, k); break;
     case WEND_MODEL_RETRY: on_model_retry(t, ev, k); break;
@@ -539,11 +515,6 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     case WEND_CONTROL: on_control(t, &ev->u.control, k); break;
     case WEND_WARNING: turn_on_warning(t, ev, k); break;
     case WEND_RUN_END: t->phase = PH_END; break;
-    case WEND_CONTEXT_END:
-        t->context = false;
-        t->context_model = t->model;
-        t->forked = t->reconfigured = false;
-        break;
     case WEND_METRICS: t->metrics_due = false; break;
     case WEND_ERROR:
     case WEND_PROGRESS: break; /* nothing to remember */
@@ -558,7 +529,6 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     case WEND_RETRIEVAL_START:
     case WEND_RETRIEVAL_HIT:
     case WEND_RETRIEVAL_END:
-    case WEND_COMPACTED:
     case WEND_BRANCH_START:
     case WEND_BRANCH_END: break; /* nothing writes these yet */
     case WEND_CHILD_START: turn_child_start(t, ev, k); break;

@@ -12,41 +12,19 @@
  *     PH_BETWEEN --plan_start--> PH_PLAN, in a run that is one plan
  *     PH_PLAN --turn_start--> PH_TURN, if that plan failed: a model replans
  *     PH_MODEL --model_end(superseded)--> PH_TURN, after a crash
+ *     PH_MODEL --model_end--> PH_TURN, if it was asked for a summary, or if
+ *                             the request was too long and is asked shorter
  */
 #ifndef CORE_TURN_H
 #define CORE_TURN_H
 
 #include "base/limits.h"
 #include "core/config/config.h"
+#include "core/context/context.h"
 #include "core/event/event.h"
 #include "core/plan/plan_state.h"
 
 enum phase { PH_NEW, PH_BETWEEN, PH_TURN, PH_MODEL, PH_CALLS, PH_PLAN, PH_END };
-
-enum role { ROLE_USER, ROLE_ASSISTANT, ROLE_TOOL, ROLE_SYSTEM };
-
-/* A call of the current message. */
-struct call {
-    const struct call *prev; /* the one before it in the message */
-    uint32_t index;
-    wend_str id, name;
-    wend_str args; /* canonical JSON; a JSON string when `invalid` */
-    bool invalid;  /* the arguments are not JSON */
-};
-
-/* One message of the conversation, newest first by prev. */
-struct msg {
-    const struct msg *prev;
-    int64_t index; /* from 0 */
-    enum role role;
-    wend_str text, thinking, opaque;
-    wend_str model;           /* that wrote it, if one did */
-    const struct call *calls; /* of an assistant, last one first */
-    wend_str call, name;      /* of a tool's result */
-    bool failed;              /* a result that is not ok: it says why */
-    int64_t tokens;           /* estimate for it and all before it */
-    uint64_t prefix;          /* hash of it and all before it */
-};
 
 /* What holds for a call of the current message. */
 enum call_flag {
@@ -107,9 +85,24 @@ struct turn {
 
     const struct msg *history;
     const struct msg *pending; /* newer messages; join at context_start */
+    const struct msg *aside;   /* the history while a summary of it is asked
+                                  for: then `history` is that request */
     wend_str context_model;    /* of the newest context */
     bool forked;               /* since the newest context ... */
     bool reconfigured;         /* ... and with another config */
+    bool recut;                /* ... and with a shorter history, */
+    int64_t recut_byte;        /* the same up to here */
+    bool entered;              /* this turn has had a context */
+
+    int64_t compactions;    /* so far */
+    int64_t settled;        /* messages after the newest one; -1: another one
+                               may follow without a new message */
+    int64_t refused_tokens; /* of a request that this model refused as too
+                               long; 0: none */
+    bool refused;           /* ... in this turn */
+    bool results_cut;       /* the model may read cut results */
+    int64_t summary_tries;  /* since then, that failed */
+    wend_str summary;       /* written, not in use yet; absent: none */
 
     int64_t ask;              /* number of model attempts so far */
     int64_t attempt;          /* of this model call, from 1 */
@@ -227,7 +220,15 @@ typedef void turn_event_fn(struct turn *t, const wend_event *ev,
                            const struct keep *k);
 turn_event_fn turn_fork, turn_resume, turn_child_start, turn_child_end,
     turn_on_plan_start, turn_on_plan_action, turn_on_plan_end,
-    turn_on_action_end, turn_on_warning;
+    turn_on_action_end, turn_on_warning, turn_on_compacted;
+void turn_on_context_start(struct turn *t, const struct keep *k);
+void turn_on_context_end(struct turn *t);
+/* A model is asked for a summary of the history; and what became of it. */
+void turn_ask_summary(struct turn *t, const struct keep *k);
+void turn_on_summary(struct turn *t, const wend_ev_model_end *e,
+                     const struct keep *k);
+/* What a request to the turn's model may have. */
+struct context_room turn_room(const struct turn *t);
 
 /* turn_fork.c: usage that run_fork brings, NULL: none; the child is continued;
  * a new turn continues none before it. */

@@ -36,20 +36,22 @@ static void lose_calls(struct turn *t)
 }
 
 /* The config is part of every prefix after it. */
-static void seal_again(struct turn *t, const struct keep *k)
+static const struct msg *seal_again(const struct turn *t,
+                                    const struct msg *history,
+                                    const struct keep *k)
 {
-    size_t count = t->history ? (size_t)t->history->index + 1 : 0;
+    size_t count = history ? (size_t)history->index + 1 : 0;
     struct msg *list = arena_alloc(k->arena, (count + 1) * sizeof *list);
     size_t i = count;
 
     if (!list)
-        return;
-    for (const struct msg *m = t->history; m && i; m = m->prev)
+        return NULL;
+    for (const struct msg *m = history; m && i; m = m->prev)
         list[--i] = *m;
     assert(!i);
-    t->history = NULL;
     for (i = 0; i < count; i++)
-        turn_history_add(t, &list[i]);
+        msg_link(&list[i], i ? &list[i - 1] : NULL, t->frame->prefix);
+    return count ? &list[count - 1] : NULL;
 }
 
 /* What an event replaces; absent or NULL: nothing. */
@@ -64,7 +66,8 @@ static bool take_over(struct turn *t, wend_str config_json, wend_str model,
         t->reconfigured = true;
         if (t->model_at >= t->config->models_count) /* no event of ours */
             t->model_at = 0;
-        seal_again(t, k);
+        t->history = seal_again(t, t->history, k);
+        t->aside = seal_again(t, t->aside, k);
     }
     if (model.ptr) {
         t->model = arena_str(k->arena, model);

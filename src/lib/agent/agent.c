@@ -183,6 +183,8 @@ static wend_status put_rest(wend_agent *a, const wend_agent_options *o,
         json_add_str(b, "effort", str_of(effort_names[o->effort]));
     if (o->max_history)
         json_add_i64(b, "max_history", o->max_history);
+    if (o->compaction_off)
+        json_add_str(b, "compaction", STR("off"));
     agent_put_list(b, "guarded", o->guarded, o->guarded_count);
     if (o->key_file)
         agent_put_list(b, "secret_files", &o->key_file, 1);

@@ -412,6 +412,7 @@ static wend_status fill_options(struct agent_loader *l, struct agent_file *f)
     o->extra = m->wishes.extra.text.ptr;
     o->headers = texts_of(l->arena, &m->wishes.headers);
     o->headers_count = m->wishes.headers.count;
+    o->compaction_off = m->compaction_off;
     o->memory_user = m->memory_user;
     o->project = m->notes_off ? WEND_PROJECT_OFF : WEND_PROJECT_DEFAULT;
     return l->arena->failed ? nomem(l) : WEND_OK;

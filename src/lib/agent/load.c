@@ -82,6 +82,7 @@ static void forget_own(const struct load *l, wend_agent_options *o)
     o->limits = (wend_limits){.parallel = parallel};
     o->context_tokens = 0;
     o->max_history = 0;
+    o->compaction_off = false;
     o->memory_user = l->agent.memory_user;
     o->project = l->agent.project;
 }
@@ -96,6 +97,7 @@ static void take_file(wend_agent_options *o, const wend_agent_options *f,
     load_limits(&o->limits, &f->limits, wins);
     take_number(&o->context_tokens, f->context_tokens, wins);
     take_count(&o->max_history, f->max_history, wins);
+    o->compaction_off |= f->compaction_off;
     o->memory_user |= f->memory_user;
     if (f->project)
         o->project = f->project;

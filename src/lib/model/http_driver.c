@@ -43,7 +43,8 @@ struct http_session {
     /* The part of the last request that the next one can extend. */
     const struct config *sent_config;
     const struct msg *sent_last;
-    size_t sent_end; /* bytes up to that message, with it; 0: nothing */
+    size_t sent_end;  /* bytes up to that message, with it; 0: nothing */
+    bool sent_reader; /* its tools had read_result */
     struct sse sse;
     struct decoder decoder;
     struct wire_sink sink;
@@ -474,7 +475,8 @@ static void encode(struct http_session *s, struct wire_ask *q)
 {
     struct buf *b = &s->bufs[REQUEST];
     bool grown = s->sent_end && s->sent_config == q->turn->config &&
-                 s->sent_last && is_in(q->turn->history, s->sent_last);
+                 s->sent_reader == q->turn->results_cut && s->sent_last &&
+                 is_in(q->turn->history, s->sent_last);
 
     if (grown)
         b->len = s->sent_end;
@@ -484,6 +486,7 @@ static void encode(struct http_session *s, struct wire_ask *q)
     q->messages_end = &s->sent_end;
     s->sent_end = 0;
     s->sent_config = q->turn->config;
+    s->sent_reader = q->turn->results_cut;
     s->sent_last = q->turn->history;
     codec_request(s->driver->codec, q, b);
     if (b->failed)

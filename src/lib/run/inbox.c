@@ -47,6 +47,7 @@ static bool read_request(const wend_runtime *rt, const struct store_request *q,
                          .text = json_str(json_get(body, "text"))};
     if (!in->by.ptr)
         in->by = STR("inbox");
+    in->pin = json_is_true(json_get(body, "pin"));
     in->approval.call = json_str(json_get(body, "call"));
     in->approval.by = in->by;
     in->approval.remember = json_is_true(json_get(body, "remember"));
@@ -158,7 +159,10 @@ static wend_status look(struct wend_run *r, struct inbox *box, wend_error *err)
         bool known = read_request(r->rt, &box->waiting[i], &box->arena, &in);
 
         box->requests[i] =
-            (struct remote_request){known ? in.kind : IN_START, in.by, in.text};
+            (struct remote_request){.kind = known ? in.kind : IN_START,
+                                    .by = in.by,
+                                    .text = in.text,
+                                    .pin = in.pin};
     }
     return box->arena.failed ? fail_nomem(err) : WEND_OK;
 }

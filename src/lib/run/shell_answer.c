@@ -132,7 +132,8 @@ static void take_piece(struct wend_run *r, int64_t ask_number,
         ask_piece(ask_under_way(r, ask_number), text, piece);
     else if (!text)
         thinking(r, piece);
-    else if (r->turn.config->plan_tool)
+    else if (r->turn.config->plan_tool &&
+             r->turn.purpose != WEND_PURPOSE_SUMMARY)
         tagged_text(r, ask_number, piece);
     else
         shell_plain(r, ask_number, piece);

@@ -360,6 +360,7 @@ static const struct field agent_rows[] = {
      .max = MODEL_TOKENS_MAX},
     {"max_history", field_number, AT(max_history), .min = 1, .max = UINT32_MAX},
     WISH_ROWS(struct agent_manifest, wishes),
+    {"compaction", manifest_read_off, AT(compaction_off)},
     {"instructions", field_cstr, AT(instructions)},
     {"tools", field_list, WORDS(tools, manifest_read_word)},
     {"mcp", field_map,

@@ -49,6 +49,7 @@ struct agent_manifest {
     int64_t context_tokens;
     int64_t max_history; /* messages; 0: all */
     struct wishes wishes;
+    bool compaction_off;
     bool network_off;
     struct manifest_words network; /* as wend_agent_options has it */
     const struct manifest_server *servers;

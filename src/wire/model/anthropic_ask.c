@@ -63,11 +63,9 @@ static void put_system(struct buf *b, wend_str instructions, wend_str schema)
 
 static void put_tool(struct request_writer *w, const struct tool *t)
 {
-    bool last = t + 1 == w->config->tools + w->config->tools_count;
-
     json_open(w->out, NULL, '{');
     request_put_tool(w->out, t, "input_schema", "{\"type\":\"object\"}");
-    buf_cstr(w->out, last ? CACHE_MARK "}" : "}");
+    buf_cstr(w->out, w->last_tool ? CACHE_MARK "}" : "}");
 }
 
 static void put_call(struct request_writer *w, const struct msg *m,

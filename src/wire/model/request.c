@@ -143,12 +143,18 @@ done:
 void request_put_tools(struct request_writer *w, const char *key)
 {
     const struct config *c = w->config;
+    bool reads = w->turn->results_cut && c->reader;
 
     if (!c->tools_count)
         return;
     json_open(w->out, key, '[');
-    for (size_t i = 0; i < c->tools_count; i++)
+    for (size_t i = 0; i < c->tools_count; i++) {
+        w->last_tool = !reads && i + 1 == c->tools_count;
         w->form->tool(w, &c->tools[i]);
+    }
+    w->last_tool = true;
+    if (reads)
+        w->form->tool(w, c->reader);
     json_close(w->out, ']');
 }
 

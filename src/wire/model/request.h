@@ -24,7 +24,8 @@ struct request_writer {
     const struct json *schema; /* of the answer; NULL: absent or invalid */
     const struct msg **list;   /* the messages to write, oldest first */
     size_t count, at;
-    void *own; /* the API's, own_size bytes, zeroed */
+    bool last_tool; /* the tool that is written is the last one */
+    void *own;      /* the API's, own_size bytes, zeroed */
 };
 
 struct request_form {

@@ -117,6 +117,11 @@ static wend_str make_config(struct sim *s)
                 chance_below(&s->chance, 1000000000),
                 chance_below(&s->chance, 1000000000),
                 chance_below(&s->chance, 10000000));
+    if (chance_of(&s->chance, 400))
+        buf_fmt(&b, ",\"context_tokens\":%u",
+                60 + chance_below(&s->chance, 900));
+    if (chance_of(&s->chance, 50))
+        buf_cstr(&b, ",\"compaction\":\"off\"");
     put_fallback(s, &b);
     if (chance_of(&s->chance, 300) && !s->planned) /* it has no answer */
         buf_cstr(&b, chance_pick(&s->chance, answer_schemas));
@@ -161,6 +166,7 @@ void make_mood(struct sim *s)
 
     m->nomem = chance_below(c, 150);
     m->huge = chance_of(c, 20) ? 20 : 0;
+    m->long_text = chance_of(c, 300) ? 300 : 0;
     m->timer = 5 + chance_below(c, 60);
     m->call_fail = chance_below(c, 400);
     if (chance_of(c, 250))

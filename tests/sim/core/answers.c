@@ -14,13 +14,16 @@ static const char *const words[] = {"yes", "a\tb",  "\xe2\x82\xac", "x \"q\" y",
 
 wend_str some_text(struct sim *s)
 {
+    size_t len = HUGE_BYTES;
     char *p;
 
-    if (!chance_of(&s->chance, s->mood.huge))
+    if (chance_of(&s->chance, s->mood.long_text))
+        len = 400 + chance_below(&s->chance, 6000);
+    else if (!chance_of(&s->chance, s->mood.huge))
         return str_of(chance_pick(&s->chance, words));
-    p = arena_chars(&s->world, HUGE_BYTES);
-    memset(p, 'h', HUGE_BYTES);
-    return (wend_str){p, HUGE_BYTES};
+    p = arena_chars(&s->world, len);
+    memset(p, 'h', len);
+    return (wend_str){p, len};
 }
 
 wend_str numbered(struct sim *s, const char *what, unsigned n)

@@ -106,17 +106,59 @@ static void book_turn_start(struct book *b, const wend_event *ev)
     b->turn = ev->u.turn_start.counter;
     b->turn_open = true;
     b->context_done = b->context_used = b->model_done = b->part = false;
+    b->context_seen = b->summed = b->refused = false;
     b->calls_count = b->failed = 0;
     b->sum.turns++;
 }
 
 static void book_context_start(struct book *b)
 {
-    b->context_open = true;
+    b->context_open = b->context_seen = true;
     b->forked = false;
     for (uint32_t i = 0; i < b->pending_count; i++)
         add_book_msg(b->msgs, &b->msgs_count, b->pending[i]);
     b->pending_count = 0;
+}
+
+/* Whether a list of numbers has this one, behind `key` if that is not empty. */
+static bool lists(wend_str json, const char *key, uint32_t n)
+{
+    char text[40];
+    int len = snprintf(text, sizeof text, "%s%u", key, n);
+    const char *at = json.ptr, *end = json.ptr + json.len;
+
+    while (at && (at = memmem(at, (size_t)(end - at), text, (size_t)len))) {
+        bool begins = *key || !strchr("0123456789", at[-1]);
+
+        at += len;
+        if (begins && !strchr("0123456789", *at))
+            return true;
+    }
+    return false;
+}
+
+static void book_compacted(struct book *b, const wend_ev_compacted *e)
+{
+    uint32_t kept = 0;
+    bool summed = !e->summary.ptr;
+
+    static struct book_msg before[BOOK_MSGS];
+
+    memcpy(before, b->msgs, sizeof before);
+    for (uint32_t i = 0; i < b->msgs_count; i++) {
+        struct book_msg m = before[i];
+
+        if (i < e->from && !lists(e->kept_json, "", i))
+            continue;
+        if (!summed && (i >= e->from || kept)) {
+            summed = true;
+            b->msgs[kept++] =
+                (struct book_msg){.role = ROLE_USER, .summary = true};
+        }
+        m.cut |= lists(e->results_json, "\"message\":", i);
+        b->msgs[kept++] = m;
+    }
+    b->msgs_count = kept;
 }
 
 static void book_usage(struct book *b, const wend_ev_usage *u)
@@ -137,6 +179,10 @@ static void book_model_end(struct book *b, const wend_ev_model_end *e)
     if (e->action.ptr)
         return;
     b->model_open = false;
+    if (e->purpose == WEND_PURPOSE_SUMMARY) {
+        b->summary = hash_str(e->text);
+        return;
+    }
     b->model_done = e->outcome != WEND_OUTCOME_SUPERSEDED;
     for (size_t i = 0; i < e->calls_count; i++) {
         struct book_call *c = book_call(b, e->calls[i].id);
@@ -151,6 +197,11 @@ static void book_model_end(struct book *b, const wend_ev_model_end *e)
         return;
     }
     b->broken_off = e->outcome != WEND_OUTCOME_OK;
+    if (e->error && str_is(e->error->code, "overflow") && !b->refused &&
+        !e->text.len && !e->calls_count) { /* a shorter one may follow */
+        b->refused = true;
+        b->model_done = b->context_done = b->context_used = false;
+    }
     b->answer = hash_str(e->text);
     b->answer_bare = hash_str(answer_json(e->text));
     if (e->text.len || e->calls_count ||
@@ -369,7 +420,8 @@ static void book_messages(struct book *b, const wend_event *ev)
                  (struct book_msg){.role = str_is(ev->u.message.role, "user")
                                                ? ROLE_USER
                                                : ROLE_SYSTEM,
-                                   .text = hash_str(ev->u.message.text)});
+                                   .text = hash_str(ev->u.message.text),
+                                   .pinned = ev->u.message.pinned});
 }
 
 static void book_model_start(struct book *b, const wend_ev_model_start *e)
@@ -378,7 +430,9 @@ static void book_model_start(struct book *b, const wend_ev_model_start *e)
         b->sum.model_calls++;
         return;
     }
-    b->model_open = b->context_used = true;
+    b->model_open = true;
+    b->context_used |= e->purpose != WEND_PURPOSE_SUMMARY;
+    b->summed |= e->purpose == WEND_PURPOSE_SUMMARY;
     b->model_cut = false;
     b->purpose = e->purpose;
     b->repaired += b->purpose == WEND_PURPOSE_REPAIR;
@@ -409,7 +463,10 @@ void book_add(struct book *b, const wend_event *ev)
     case WEND_TURN_START: book_turn_start(b, ev); break;
     case WEND_TURN_END: book_turn_end(b); break;
     case WEND_CONTEXT_START: book_context_start(b); break;
+    case WEND_COMPACTED: book_compacted(b, &ev->u.compacted); break;
     case WEND_CONTEXT_END:
+        memcpy(b->sent, b->msgs, sizeof b->sent);
+        b->sent_count = b->msgs_count;
         b->context_open = false;
         b->context_done = true;
         b->context_tokens = ev->u.context_end.tokens;

@@ -39,6 +39,8 @@ struct book_msg {
     uint64_t text;
     uint64_t call;  /* of a tool's result */
     uint32_t calls; /* of an assistant */
+    bool pinned, summary;
+    bool cut; /* of a result: `text` is what it was before */
 };
 
 struct book {
@@ -47,6 +49,10 @@ struct book {
     bool run_open, run_over, turn_open, context_open, context_done;
     bool model_open, model_done, part, paused;
     bool context_used; /* a model was asked with it */
+    bool context_seen; /* one was begun in this turn */
+    bool summed;       /* a summary was asked for in this turn */
+    bool refused;      /* the model refused a request as too long */
+    uint64_t summary;  /* of the newest that was written */
     bool stopping;
     bool resumed;   /* in this step */
     bool model_cut; /* the model call was open when a process died */
@@ -66,6 +72,8 @@ struct book {
     uint32_t calls_count, failed;
     struct book_msg msgs[BOOK_MSGS], pending[BOOK_MSGS];
     uint32_t msgs_count, pending_count;
+    struct book_msg sent[BOOK_MSGS]; /* of the newest context */
+    uint32_t sent_count;
     wend_ev_metrics sum;
     bool unpriced;                /* the cost of a model call is unknown */
     uint64_t answer, answer_bare; /* bare: as JSON for a schema */

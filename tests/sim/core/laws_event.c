@@ -7,6 +7,7 @@
 #include "base/id.h"
 #include "book.h"
 #include "laws_budget.h"
+#include "laws_context.h"
 #include "laws_event.h"
 #include "plan_book.h"
 
@@ -55,6 +56,7 @@ static const struct place turn_places[WEND_EVENT_TYPES] = {
     [WEND_TURN_START] = {RUN, TURN},
     [WEND_TURN_END] = {RUN | TURN, CONTEXT | MODEL | CALLS},
     [WEND_CONTEXT_START] = {RUN | TURN, CONTEXT | CONTEXT_DONE | MODEL},
+    [WEND_COMPACTED] = {RUN | TURN | CONTEXT, MODEL},
     [WEND_CONTEXT_END] = {RUN | TURN | CONTEXT, MODEL},
     [WEND_MODEL_START] = {RUN | TURN | CONTEXT_DONE, MODEL | MODEL_DONE},
     [WEND_MODEL_PART] = {RUN | TURN | MODEL, CALLS},
@@ -111,6 +113,11 @@ static void law_brackets(struct sim *s, const wend_event *ev, const char *name)
     const struct place *places = s->planned ? plan_places : turn_places;
     unsigned needs = places[ev->type].needs, bars = places[ev->type].bars;
 
+    if (ev->type == WEND_MODEL_START && !s->planned &&
+        ev->u.model_start.purpose == WEND_PURPOSE_SUMMARY)
+        needs = RUN | TURN | CONTEXT;
+    if (b->summed && !b->context_used && ev->type == WEND_CONTEXT_START)
+        bars &= ~(unsigned)CONTEXT_DONE; /* of a pause, or a crash */
     if (b->forked) { /* anywhere, and with a context of its own */
         needs &= ~(unsigned)TURN;
         bars &= ev->type == WEND_CONTEXT_START ? ~(unsigned)CONTEXT_DONE : ~0U;
@@ -315,7 +322,7 @@ static void law_retry(struct sim *s, const wend_event *ev, const char *name)
 
     if (ev->type != WEND_MODEL_RETRY)
         return;
-    if (s->stream.reply.pieces)
+    if (s->stream.reply.pieces && s->stream.ask == b->asks)
         broken(s, name, "retry after %lld pieces",
                (long long)s->stream.reply.pieces);
     if (b->calls_count)
@@ -468,6 +475,7 @@ static void law_superseded(struct sim *s, const wend_event *ev,
         broken(s, name, "superseded %s",
                b->resumed ? "after a call began" : "for no reason");
     if (ev->type == WEND_MODEL_START && !s->planned &&
+        ev->u.model_start.purpose != WEND_PURPOSE_SUMMARY &&
         (ev->u.model_start.attempt > 1) != (b->attempt && b->context_used))
         broken(s, name, "attempt %lld", (long long)ev->u.model_start.attempt);
 }
@@ -527,7 +535,8 @@ static void law_repair(struct sim *s, const wend_event *ev, const char *name)
         return;
     if (ev->type == WEND_MODEL_END && ev->u.model_end.purpose != b->purpose)
         broken(s, name, "model_end of another purpose");
-    if (ev->type != WEND_MODEL_START)
+    if (ev->type != WEND_MODEL_START ||
+        ev->u.model_start.purpose == WEND_PURPOSE_SUMMARY)
         return;
     if (due != (ev->u.model_start.purpose == WEND_PURPOSE_REPAIR))
         broken(s, name, "asked for %s",
@@ -558,5 +567,7 @@ const struct event_law event_laws[] = {
     {"only an interruption supersedes", law_superseded},
     {"what a crash cut off is charged", law_charged},
     {"a provider that keeps to the maximum keeps the budget", law_kept},
+    {"a compaction loses nothing that must stay", law_stays},
+    {"a prefix changes only where that is said", law_prefix},
     {NULL, NULL},
 };

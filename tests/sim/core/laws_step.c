@@ -6,6 +6,7 @@
  */
 #include "core/turn/verdict.h"
 #include "laws_budget.h"
+#include "laws_context.h"
 #include "laws_step.h"
 #include "plan_book.h"
 
@@ -17,8 +18,8 @@ static bool hook_is_stale(struct book *b, const struct input *in)
 
     if (in->hook.turn != b->turn || !b->turn_open || b->paused)
         return true;
-    if (!in->hook.call.ptr) /* a fork makes its context anew */
-        return b->context_done && !(b->forked && !b->context_used);
+    if (!in->hook.call.ptr)
+        return b->context_seen;
     c = book_call(b, in->hook.call);
     return b->model_open || !c || c->started || book_waits(c);
 }
@@ -129,6 +130,8 @@ static bool is_whole(const wend_ev_model_end *e, const struct reply *r)
 
     while (sealed < r->calls_count && r->calls[sealed].sealed)
         sealed++;
+    if (e->purpose == WEND_PURPOSE_SUMMARY)
+        sealed = 0; /* it may not call tools */
     return e->calls_count == sealed && str_eq(e->text, buf_view(&r->text));
 }
 
@@ -171,6 +174,8 @@ static void law_heard(struct sim *s, const struct view *v, const char *name)
                : first_event[v->in->kind];
     if (want == WEND_EVENT_NONE)
         return;
+    if (v->in->kind == IN_MODEL_FAIL && e && e->ev.type == WEND_WARNING)
+        e = e->next; /* about the window of the next model */
     if (v->in->kind == IN_MODEL_FAIL && e && e->ev.type == WEND_MODEL_RETRY)
         return;
     if (!e || e->ev.type != want)
@@ -419,16 +424,24 @@ static void law_request(struct sim *s, const struct view *v, const char *name)
 {
     const struct book *b = &s->book;
     uint32_t left = b->msgs_count;
+    const struct turn *t = &s->turn;
+    const struct msg *newest = t->aside ? t->aside : t->history;
 
     (void)v;
-    for (const struct msg *m = s->turn.history; m; m = m->prev) {
+    if ((b->model_open && b->purpose == WEND_PURPOSE_SUMMARY) !=
+        (t->aside && str_eq(t->history->text, summary_ask)))
+        broken(s, name, "a summary is asked for, or is not");
+    for (const struct msg *m = newest; m; m = m->prev) {
         const struct book_msg *want = left ? &b->msgs[--left] : NULL;
 
         if (!want) {
             broken(s, name, "more messages than the log has");
             return;
         }
-        if (m->role != want->role || hash_str(m->text) != want->text ||
+        if (want->summary)
+            continue;
+        if (m->role != want->role || (m->whole.ptr != NULL) != want->cut ||
+            hash_str(want->cut ? m->whole : m->text) != want->text ||
             (m->role == ROLE_TOOL && hash_str(m->call) != want->call) ||
             (m->calls ? m->calls->index + 1 : 0) != want->calls)
             broken(s, name, "message %u is role %d '%.40s', wanted role %d",
@@ -522,5 +535,6 @@ const struct step_law step_laws[] = {
     {"every call in the request has its result", law_pairs},
     {"a stop ends the run", law_stop},
     {"time limits count the time in which it ran", law_clock},
+    {"a request fits the window, or cannot be shorter", law_window},
     {NULL, NULL},
 };

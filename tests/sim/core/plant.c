@@ -380,7 +380,32 @@ static void lose_tokens(struct turn *t)
         ((struct msg *)(uintptr_t)t->history)->tokens++;
 }
 
+static void lose_pinned(struct sim *s, struct step *step)
+{
+    struct step_event *e = *find_event(step, WEND_COMPACTED);
+
+    if (!e)
+        return;
+    e->ev.u.compacted.kept_json = STR("[]");
+    recount(s, step);
+}
+
+static void hide_change(struct sim *s, struct step *step)
+{
+    struct step_event *e = *find_event(step, WEND_CONTEXT_END);
+
+    (void)s;
+    if (e)
+        e->ev.u.context_end.prefix_changed_json = STR_NONE;
+}
+
 const struct bug bugs[] = {
+    {"lose-pinned", "a compaction loses nothing that must stay",
+     .spoil = lose_pinned},
+    {"hide-compaction", "a prefix changes only where that is said",
+     .spoil = hide_change},
+    {"ignore-window", "a request fits the window, or cannot be shorter",
+     .bend = bend_window},
     {"forget-call-end", "every call has one result", .spoil = forget_call_end},
     {"forget-child-end", "a child is begun once, and ends inside its call",
      .spoil = forget_child_end},

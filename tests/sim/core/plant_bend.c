@@ -131,6 +131,15 @@ void bend_schema(struct sim *s, struct turn *t, struct input *in)
         c->schema = NULL;
 }
 
+void bend_window(struct sim *s, struct turn *t, struct input *in)
+{
+    struct config *c = bend_config(s, t);
+
+    (void)in;
+    if (c)
+        c->no_compaction = true;
+}
+
 void bend_repair(struct sim *s, struct turn *t, struct input *in)
 {
     (void)s;

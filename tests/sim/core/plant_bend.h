@@ -20,6 +20,7 @@ void bend_late(struct sim *s, struct turn *t, struct input *in);
 void bend_pieces(struct sim *s, struct turn *t, struct input *in);
 void bend_attempt(struct sim *s, struct turn *t, struct input *in);
 void bend_schema(struct sim *s, struct turn *t, struct input *in);
+void bend_window(struct sim *s, struct turn *t, struct input *in);
 void bend_repair(struct sim *s, struct turn *t, struct input *in);
 void bend_retry(struct sim *s, struct turn *t, struct input *in);
 void bend_class(struct sim *s, struct turn *t, struct input *in);

@@ -66,7 +66,7 @@ struct log {
 /* How unkind this world is, in permille of its inputs. */
 struct mood {
     uint32_t again, unknown, say, pause, cancel, stop, model_fail, call_fail;
-    uint32_t nomem, clock_back, huge, timer, outage, crash, fork;
+    uint32_t nomem, clock_back, huge, long_text, timer, outage, crash, fork;
 };
 
 struct counters {

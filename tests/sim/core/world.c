@@ -133,7 +133,7 @@ void model_fail(struct sim *s, struct input *in)
 {
     static const char *const codes[] = {
         "network", "timeout", "rate_limit", "service",  "network", "timeout",
-        "auth",    "request", "context",    "canceled", "parse",   "odd"};
+        "auth",    "request", "overflow",   "canceled", "parse",   "odd"};
 
     in->kind = IN_MODEL_FAIL;
     in->ask = s->stream.ask;
@@ -345,6 +345,7 @@ static bool people_next(struct sim *s, struct input *in)
     } else if (s->says < SAYS_MAX && chance_of(c, s->mood.say)) {
         in->kind = IN_SAY;
         in->text = numbered(s, "said ", s->says++);
+        in->pin = chance_of(c, 300);
     } else if (chance_of(c, s->mood.pause)) {
         in->kind = IN_PAUSE;
     } else if (chance_of(c, s->book.paused ? 150 : s->mood.pause / 8)) {

@@ -1,0 +1,65 @@
+/*
+ * summary.c - what a model is asked for a summary, and what counts as one.
+ *
+ * The request is the conversation as it was, with one message behind it: the
+ * provider's cache of the conversation serves it.
+ */
+#include "core/context/context.h"
+
+#include <string.h>
+
+#define ASK                                                                   \
+    "[The conversation becomes too long for the model's window. Write a "     \
+    "summary of it now. It replaces all messages but the first and the "      \
+    "newest ones, and another model may continue from it: what you leave "    \
+    "out is lost. If the conversation contains an earlier summary, carry "    \
+    "over what still holds; newer facts win. Do not answer the user, do not " \
+    "continue the work and do not call tools. Write in the language of the "  \
+    "conversation. Use exactly these eight headings, each of them, with "     \
+    "\"none\" where there is nothing to say:]\n"                              \
+    "# Task\n"                                                                \
+    "What the user wants, with all constraints and rules they gave.\n"        \
+    "# Decisions\n"                                                           \
+    "What was decided, and why.\n"                                            \
+    "# Progress\n"                                                            \
+    "What is done, with exact paths, commands, names and results.\n"          \
+    "# Blockers\n"                                                            \
+    "What failed or is in the way, with exact error messages.\n"              \
+    "# Open items\n"                                                          \
+    "What is begun or asked and not finished.\n"                              \
+    "# Context\n"                                                             \
+    "Facts that later work needs: files read and changed, data, numbers.\n"   \
+    "# Next steps\n"                                                          \
+    "What to do next, in order.\n"                                            \
+    "# Metadata\n"                                                            \
+    "Anything else: names of people, formats, preferences, dates."
+
+const wend_str summary_ask = {ASK, sizeof ASK - 1};
+
+/* The summary has room for an eighth. */
+int64_t summary_room(const struct context_room *r)
+{
+    return r->window - msg_tokens(summary_ask) - r->most / 8;
+}
+
+static bool is_empty(wend_str s)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if (!strchr(" \t\r\n", s.ptr[i]))
+            return false;
+    return true;
+}
+
+const char *summary_wrong(wend_str text, bool calls, wend_str finish,
+                          const struct context_room *r)
+{
+    if (calls)
+        return "the model called a tool instead of writing a summary";
+    if (is_empty(text))
+        return "the model wrote an empty summary";
+    if (str_is(finish, "length"))
+        return "the summary reached the model's output limit";
+    if (tokens_estimate(text.len) > r->most / 4)
+        return "the summary is longer than a quarter of the window";
+    return NULL;
+}

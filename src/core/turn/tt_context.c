@@ -1,0 +1,226 @@
+/*
+ * tt_context.c - the context of a request: what is in it, and how it is kept
+ * within the model's window.
+ *
+ * Before each request, never inside a batch of calls:
+ *
+ *     context_start
+ *       crowded: results are cut         compacted(trimmed)
+ *       still crowded: a model is asked  model_start(summary) model_end ...
+ *       ... up to 3 times                compacted(summary) or (window)
+ *     context_end
+ *
+ * A conversation that a compaction has just made is not compacted again before
+ * it has a new message, or the provider refuses it.
+ */
+#include "core/turn/tt_step.h"
+
+#include "base/code.h"
+
+/* Each turn writes it: without printf. */
+static wend_str parts_json(struct tt *x)
+{
+    const struct turn *t = x->t;
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    buf_room(&b, t->frame->parts.len + 128);
+    buf_char(&b, '[');
+    buf_str(&b, t->frame->parts);
+    if (t->frame->parts.len)
+        buf_char(&b, ',');
+    buf_cstr(&b, "{\"name\":\"history\",\"priority\":100,\"tokens\":");
+    buf_i64(&b, t->history ? t->history->tokens : 0);
+    buf_cstr(&b, ",\"truncated\":false}]");
+    return take_text(x, &b);
+}
+
+/* A provider's cache of the last request serves this one as far as both begin
+ * the same. A turn only adds to the conversation, so only another config (in a
+ * fork or a resume), another model or a compaction invalidates it: the first
+ * two from the first byte, since the config comes first and models share no
+ * cache. */
+static wend_str prefix_changed(struct tt *x)
+{
+    const struct turn *t = x->t;
+
+    if (!t->context_model.ptr)
+        return STR_NONE;
+    if (!str_eq(t->context_model, t->model))
+        return STR("{\"byte\":0,\"cause\":\"model\"}");
+    if (t->reconfigured)
+        return STR("{\"byte\":0,\"cause\":\"config\"}");
+    return t->recut ? text_fmt(x, "{\"byte\":%lld,\"cause\":\"compacted\"}",
+                               (long long)t->recut_byte)
+                    : STR_NONE;
+}
+
+static wend_str prefix_hex(struct tt *x, uint64_t prefix)
+{
+    unsigned char bytes[8];
+    char hex[2 * sizeof bytes + 1];
+
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (unsigned char)(prefix >> (56 - 8 * i));
+    hex_text(hex, bytes, sizeof bytes);
+    return arena_str(x->s->scratch, (wend_str){hex, sizeof hex - 1});
+}
+
+void end_context(struct tt *x)
+{
+    const struct turn *t = x->t;
+    uint64_t prefix = t->history ? t->history->prefix : t->frame->prefix;
+
+    emit(x, WEND_CONTEXT_END,
+         &(wend_ev_context_end){.tokens = turn_tokens(t),
+                                .parts_json = parts_json(x),
+                                .prefix_hash = prefix_hex(x, prefix),
+                                .prefix_changed_json = prefix_changed(x)});
+}
+
+void emit_context(struct tt *x)
+{
+    int64_t window = turn_model(x->t)->context_tokens;
+
+    emit(x, WEND_CONTEXT_START,
+         &(wend_ev_context_start){.budget_tokens = window * 9 / 10});
+}
+
+/* ---- Compaction ---------------------------------------------------------- */
+
+static int64_t messages(const struct turn *t)
+{
+    return t->history ? t->history->index + 1 : 0;
+}
+
+static bool is_crowded(const struct turn *t, const struct context_room *r)
+{
+    return !t->config->no_compaction && r->window && turn_tokens(t) >= r->most;
+}
+
+static void emit_compacted(struct tt *x, wend_str method,
+                           const struct compaction *c, int64_t attempts)
+{
+    const struct turn *t = x->t;
+    const struct msg *after =
+        compact_build(t->history, c, t->frame->prefix, x->s->scratch);
+
+    if (!after)
+        return;
+    emit(x, WEND_COMPACTED,
+         &(wend_ev_compacted){.method = method,
+                              .messages_before = messages(t),
+                              .messages_after = after->index + 1,
+                              .tokens_before = turn_tokens(t),
+                              .tokens_after = t->frame->tokens + after->tokens,
+                              .topics_json = STR("[]"),
+                              .attempts = attempts,
+                              .from = c->from,
+                              .kept_json = compaction_kept(c, x->s->scratch),
+                              .results_json =
+                                  compaction_cuts(c, t->history, x->s->scratch),
+                              .summary = c->summary});
+}
+
+static void trim(struct tt *x, const struct context_room *r)
+{
+    struct compaction c = {.readable = x->t->config->reader != NULL};
+
+    if (compact_trim(x->t->history, r, x->s->scratch, &c))
+        emit_compacted(x, STR("trimmed"), &c, 0);
+}
+
+/* The summary of the turn, if it has one; without, the newest messages. */
+static void shorten(struct tt *x, const struct context_room *r)
+{
+    const struct turn *t = x->t;
+    struct compaction c = {.readable = t->config->reader != NULL};
+    bool summary = t->summary.ptr;
+
+    if (compact_tail(t->history, r, t->summary, x->s->scratch, &c))
+        emit_compacted(x, summary ? STR("summary") : STR("window"), &c,
+                       t->summary_tries + summary);
+}
+
+/* ---- Summaries ----------------------------------------------------------- */
+
+/* Its request has one message more, and needs room for the answer. */
+static bool may_ask_summary(struct tt *x, const struct context_room *r,
+                            struct allowance *a)
+{
+    const struct turn *t = x->t;
+    int64_t input = turn_tokens(t) + msg_tokens(summary_ask);
+
+    return t->summary_tries < SUMMARY_TRIES_MAX &&
+           compact_fit(t->history, r, summary_room(r), t->frame->prefix,
+                       x->s->scratch) &&
+           allow_turn(x, turn_model(t), input, NULL, a);
+}
+
+/* True: a model is asked for a summary. `ask`: it may be. */
+static bool make_room(struct tt *x, bool ask)
+{
+    const struct context_room r = turn_room(x->t);
+    struct allowance a;
+
+    if (!is_crowded(x->t, &r))
+        return false;
+    if (ask && !x->t->summary.ptr && may_ask_summary(x, &r, &a)) {
+        emit_model_start(x, WEND_PURPOSE_SUMMARY, &a);
+        want(x, (struct effect){.kind = FX_ASK_MODEL});
+        return true;
+    }
+    shorten(x, &r);
+    return false;
+}
+
+bool assemble_context(struct tt *x)
+{
+    const struct context_room r = turn_room(x->t);
+
+    emit_context(x);
+    if (is_crowded(x->t, &r) && messages(x->t) != x->t->settled) {
+        if (!x->t->summary.ptr && !x->t->summary_tries)
+            trim(x, &r);
+        if (make_room(x, true))
+            return true;
+    }
+    end_context(x);
+    return false;
+}
+
+/* A paused run continues with a context of its own. */
+static void after_summary(struct tt *x, bool ask)
+{
+    if (!x->t->paused && make_room(x, ask))
+        return;
+    end_context(x);
+    if (!x->t->paused)
+        send_request(x);
+}
+
+void on_summary_done(struct tt *x)
+{
+    const struct reply *r = x->in->reply;
+    const struct context_room room = turn_room(x->t);
+    const char *wrong =
+        summary_wrong(buf_view(&r->text), r->calls_count > 0, r->finish, &room);
+    const wend_ev_error *error = NULL;
+
+    if (wrong)
+        error = draft_error(x, STR("summary"), str_of(wrong), STR("model"));
+    emit_model_end(x, wrong ? WEND_OUTCOME_FAILED : WEND_OUTCOME_OK, 0, 0,
+                   error);
+    if (wrong)
+        warn(x, STR("summary_failed"), str_of(wrong));
+    after_summary(x, true);
+}
+
+/* It has been retried as any other request. One that broke off can still be
+ * asked for again, since nobody has seen it. */
+void on_summary_fail(struct tt *x)
+{
+    const struct reply *r = x->in->reply;
+
+    warn(x, STR("summary_failed"), x->in->error.message);
+    after_summary(x, r && r->pieces && code_passes(x->in->error.code));
+}

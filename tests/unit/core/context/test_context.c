@@ -1,0 +1,378 @@
+/*
+ * test_context.c - how a conversation becomes shorter: room, cuts, what stays.
+ */
+#include "core/context/context.h"
+#include "tap.h"
+
+static const struct mem plain;
+
+/* A conversation in words: u user, a answer, c message with calls whose results
+ * follow as digits (bytes: 1 = 10, 2 = 100, ... 5 = 100,000), p a pinned
+ * message, s a summary. */
+struct talk {
+    struct arena a;
+    const struct msg *newest;
+};
+
+static void add(struct talk *k, struct msg *m)
+{
+    msg_seal(m);
+    msg_link(m, k->newest, 7);
+    k->newest = m;
+}
+
+static wend_str text_of(struct talk *k, size_t bytes, char fill)
+{
+    char *p = arena_chars(&k->a, bytes);
+
+    memset(p, fill, bytes);
+    return (wend_str){p, bytes};
+}
+
+static void add_calls(struct talk *k, struct msg *m, const char *results)
+{
+    static const size_t sizes[] = {0, 10, 100, 1000, 10000, 100000};
+    size_t n = strspn(results, "12345");
+
+    for (size_t i = 0; i < n; i++) {
+        struct call *c = arena_alloc(&k->a, sizeof *c);
+        char id[24];
+
+        snprintf(id, sizeof id, "c%zu", i);
+        c->prev = m->calls;
+        c->index = (uint32_t)i;
+        c->id = arena_str(&k->a, str_of(id));
+        c->name = STR("t");
+        c->args = STR("{}");
+        m->calls = c;
+    }
+    add(k, m);
+    for (size_t i = 0; i < n; i++) {
+        struct msg *r = arena_alloc(&k->a, sizeof *r);
+        char id[24];
+
+        snprintf(id, sizeof id, "c%zu", i);
+        r->role = ROLE_TOOL;
+        r->call = arena_str(&k->a, str_of(id));
+        r->name = STR("t");
+        r->turn = m->index;
+        r->text = text_of(k, sizes[results[i] - '0'], 'r');
+        add(k, r);
+    }
+}
+
+static void talk(struct talk *k, const char *words)
+{
+    *k = (struct talk){.a.mem = &plain};
+    for (; *words; words++) {
+        struct msg *m = arena_alloc(&k->a, sizeof *m);
+
+        if (strchr(" 12345", *words))
+            continue;
+        m->role = strchr("ac", *words) ? ROLE_ASSISTANT : ROLE_USER;
+        m->pinned = *words == 'p';
+        m->summary = *words == 's';
+        m->text = text_of(k, 40, *words);
+        if (*words == 'c')
+            add_calls(k, m, words + 1);
+        else
+            add(k, m);
+    }
+}
+
+/* The same words of a list; a result that was cut is `-`. */
+static wend_str words_of(const struct msg *newest, struct arena *a)
+{
+    size_t n = newest ? (size_t)newest->index + 1 : 0;
+    char *p = arena_chars(a, n);
+
+    for (const struct msg *m = newest; m; m = m->prev)
+        p[m->index] = m->role == ROLE_TOOL ? (m->whole.ptr ? '-' : 'r')
+                      : m->summary         ? 's'
+                      : m->calls           ? 'c'
+                                           : m->text.ptr[0];
+    return (wend_str){p, n};
+}
+
+static struct model_use model(int64_t window, int64_t output)
+{
+    return (struct model_use){.context_tokens = window,
+                              .window_known = window > 0,
+                              .output_tokens = output};
+}
+
+static void test_room(void)
+{
+    static const struct {
+        const char *why;
+        int64_t window, output, refused, most;
+    } rows[] = {
+        {"92 % if the answer is short", 100000, 1000, 0, 92000},
+        {"room for the answer", 100000, 20000, 0, 80000},
+        {"but no more than a quarter", 100000, 64000, 0, 75000},
+        {"an unknown length of the answer", 100000, 0, 0, 83616},
+        {"an unknown one, a small window", 8000, 0, 0, 6000},
+        {"an unknown window", 0, 1000, 0, 0},
+        {"unknown, but a request was refused", 0, 1000, 50000, 45000},
+        {"refused below the window", 100000, 0, 60000, 54000},
+        {"refused above it", 100000, 0, 200000, 83616},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct model_use m = model(rows[i].window, rows[i].output);
+        struct context_room r = room_of(&m, 0, rows[i].refused);
+
+        tap_is_i64(r.most, rows[i].most, "%s", rows[i].why);
+        tap_is_i64(r.window > 0, rows[i].most > 0, "  known or not");
+    }
+}
+
+static void test_trim(void)
+{
+    static const struct {
+        const char *why, *words, *wanted; /* NULL: it is not worth it */
+        int64_t window;
+    } rows[] = {
+        {"old results are cut, newer ones stay", "u c44 c44 c44 a u",
+         "uc--c--crrau", 16000},
+        {"short ones stay", "u c22 c22 a u", NULL, 200},
+        {"a huge one is cut wherever it is", "u c5", "uc-", 8000},
+        {"the newest results stay", "u c4", NULL, 16000},
+        {"nothing to cut", "u a u a", NULL, 100},
+        {"no message", "", NULL, 100},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct model_use m = model(rows[i].window, 0);
+        struct context_room r = room_of(&m, 0, 0);
+        struct compaction c = {.readable = true};
+        struct talk k;
+        bool yes;
+
+        talk(&k, rows[i].words);
+        yes = compact_trim(k.newest, &r, &k.a, &c);
+        tap_ok(yes == (rows[i].wanted != NULL), "trim: %s", rows[i].why);
+        if (yes && rows[i].wanted)
+            tap_is_str(words_of(compact_build(k.newest, &c, 7, &k.a), &k.a),
+                       rows[i].wanted, "  which");
+        arena_free(&k.a);
+    }
+}
+
+static void test_tail(void)
+{
+    static const struct {
+        const char *why, *words;
+        bool summary;
+        const char *wanted; /* NULL: it cannot be shorter */
+        int64_t window;
+    } rows[] = {
+        {"the first, the summary, the newest", "u c3 c3 c3 c3 a u c3", true,
+         "usucr", 1400},
+        {"a summary takes the place of the last one", "u s c3 c3 c3 a u c3",
+         true, "usucr", 1000},
+        {"without one the last one stays", "u s c3 c3 c3 a u c3", false,
+         "usaucr", 1000},
+        {"pinned ones stay", "u p c3 p c3 a c3 a u c3", true, "usppucr", 1000},
+        {"only one message of the user", "u c3 c3 c3 c3", true, "uscr", 1000},
+        {"a batch is never cut in two", "u c3 c3 c222222", true, "uscrrrrrr",
+         700},
+        {"its results are cut instead", "u c3 c3 c44", true, "usc--", 1000},
+        {"a window of 20", "u a u a u a u a u a u a u a u a u a u a u a u a",
+         false, "uuauauauauauauauauaua", 800},
+        {"the user alone", "u", false, NULL, 100},
+        {"all of it must stay", "u p p p", true, NULL, 100},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct model_use m = model(rows[i].window, 0);
+        struct context_room r = room_of(&m, 0, 0);
+        struct compaction c = {.readable = true};
+        const struct msg *built;
+        struct talk k;
+        bool yes;
+
+        talk(&k, rows[i].words);
+        yes = compact_tail(k.newest, &r,
+                           rows[i].summary ? STR("what was") : STR_NONE, &k.a,
+                           &c);
+        tap_ok(yes == (rows[i].wanted != NULL), "tail: %s", rows[i].why);
+        if (yes && rows[i].wanted) {
+            built = compact_build(k.newest, &c, 7, &k.a);
+            tap_is_str(words_of(built, &k.a), rows[i].wanted, "  which");
+            tap_ok(built->tokens < r.most, "  it fits");
+        }
+        arena_free(&k.a);
+    }
+}
+
+static const struct msg *at(const struct msg *m, int64_t index)
+{
+    while (m->index > index)
+        m = m->prev;
+    return m;
+}
+
+/* What stays has the bytes that it had; what is before the first change is the
+ * same message, with the same hash. */
+static void test_bytes(void)
+{
+    struct model_use m = model(16000, 0);
+    struct context_room r = room_of(&m, 0, 0);
+    struct compaction c = {.readable = true}, again;
+    const struct msg *built;
+    wend_ev_compacted e;
+    struct talk k;
+
+    talk(&k, "u a c44 c44 c44 a u");
+    tap_ok(compact_trim(k.newest, &r, &k.a, &c), "bytes: results are cut");
+    built = compact_build(k.newest, &c, 7, &k.a);
+    tap_ok(at(built, 2) == at(k.newest, 2) && at(built, 3) != at(k.newest, 3),
+           "  messages before the first change are shared");
+    for (const struct msg *b = built, *o = k.newest; b;
+         b = b->prev, o = o->prev)
+        if (!b->whole.ptr &&
+            (b->text.ptr != o->text.ptr || b->calls != o->calls))
+            tap_ok(false, "  message %d has other bytes", (int)b->index);
+    e = (wend_ev_compacted){.from = c.from,
+                            .kept_json = compaction_kept(&c, &k.a),
+                            .results_json =
+                                compaction_cuts(&c, k.newest, &k.a)};
+    tap_ok(compaction_read(&e, &k.a, &again), "  the event says it all");
+    again.readable = true;
+    tap_ok(compact_build(k.newest, &again, 7, &k.a)->prefix == built->prefix,
+           "  a log gives the same list");
+    arena_free(&k.a);
+}
+
+/* A log may say anything. */
+static void test_forged(void)
+{
+    static const struct {
+        const char *why;
+        int64_t from;
+        const char *kept, *results;
+    } rows[] = {
+        {"a message that is not there", 99, "[]", "[]"},
+        {"one before the first", -1, "[]", "[]"},
+        {"the tail begins with a result", 2, "[0]", "[]"},
+        {"a kept one that is not there", 4, "[7]", "[]"},
+        {"a kept result", 4, "[2]", "[]"},
+        {"a kept message without its results", 4, "[1]", "[]"},
+        {"not in order", 4, "[3,0]", "[]"},
+        {"no list", 4, "7", "[]"},
+        {"a message that is no result is cut", 0, "[]",
+         "[{\"message\":0,\"head\":1,\"tail\":1}]"},
+        {"less than nothing stays", 0, "[]",
+         "[{\"message\":2,\"head\":-1,\"tail\":1}]"},
+        {"more than there is stays", 0, "[]",
+         "[{\"message\":2,\"head\":900,\"tail\":900}]"},
+        {"more than fits 64 bits", 0, "[]",
+         "[{\"message\":2,\"head\":9223372036854775807,"
+         "\"tail\":9223372036854775807}]"},
+        {"no numbers", 0, "[]", "[{\"message\":2,\"head\":\"a\",\"tail\":1}]"},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        wend_ev_compacted e = {.from = rows[i].from,
+                               .kept_json = str_of(rows[i].kept),
+                               .results_json = str_of(rows[i].results)};
+        struct compaction c;
+        struct talk k;
+
+        talk(&k, "u c3 a u a");
+        tap_ok(!compaction_read(&e, &k.a, &c) ||
+                   !compact_build(k.newest, &c, 7, &k.a),
+               "forged: %s", rows[i].why);
+        arena_free(&k.a);
+    }
+}
+
+static void test_read(void)
+{
+    static const struct {
+        const char *why, *args;
+        bool ok;
+        const char *begins, *ends;
+    } rows[] = {
+        {"a page", "{\"call\":\"1/c0\",\"offset\":1024}", true, "rrr",
+         "[bytes 1024 to 9216 of 10000; the next offset is 9216]"},
+        {"the last page", "{\"call\":\"1/c0\",\"offset\":9216}", true, "rrr",
+         "[bytes 9216 to 10000 of 10000]"},
+        {"from the start", "{\"call\":\"c0\"}", true, "rrr",
+         "the next offset is 8192]"},
+        {"beyond its end", "{\"call\":\"c0\",\"offset\":10000}", false,
+         "read_result: the offset is beyond", ""},
+        {"another turn", "{\"call\":\"2/c0\"}", false, "read_result: no result",
+         ""},
+        {"a result that is whole", "{\"call\":\"c1\"}", false,
+         "read_result: no result", ""},
+        {"no call", "{}", false, "read_result needs", ""},
+        {"no number", "{\"call\":\"c0\",\"offset\":\"x\"}", false,
+         "read_result: \"offset\" must", ""},
+        {"below 0", "{\"call\":\"c0\",\"offset\":-1}", false,
+         "read_result: \"offset\" must", ""},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct result_cut cut = {2, 100, 100};
+        struct compaction c = {.cuts = &cut, .cuts_count = 1, .readable = true};
+        const struct msg *list;
+        struct talk k;
+        wend_str out;
+        bool ok;
+
+        talk(&k, "u c42");
+        list = compact_build(k.newest, &c, 7, &k.a);
+        ok = result_read(list, str_of(rows[i].args), &k.a, &out);
+        tap_ok(ok == rows[i].ok && str_starts(out, rows[i].begins) &&
+                   str_ends(out, rows[i].ends),
+               "read: %s: %.*s", rows[i].why, (int)(out.len % 200), out.ptr);
+        arena_free(&k.a);
+    }
+}
+
+static void test_summary(void)
+{
+    static const struct {
+        const char *why, *text, *finish;
+        bool calls, ok;
+    } rows[] = {
+        {"a summary", "# Task\nall of it", "stop", false, true},
+        {"nothing", "", "stop", false, false},
+        {"white space", " \n\t", "stop", false, false},
+        {"a call", "# Task", "tool_calls", true, false},
+        {"cut at the limit", "# Task", "length", false, false},
+        {"too long",
+         "0123456789012345678901234567890123456789"
+         "0123456789012345678901234567890123456789"
+         "0123456789012345678901234567890123456789",
+         "stop", false, false},
+    };
+    struct model_use m = model(100, 0);
+    struct context_room r = room_of(&m, 0, 0);
+
+    for (size_t i = 0; i < tap_count(rows); i++)
+        tap_ok(!summary_wrong(str_of(rows[i].text), rows[i].calls,
+                              str_of(rows[i].finish), &r) == rows[i].ok,
+               "summary: %s", rows[i].why);
+    for (const char *const *h =
+             (const char *const[]){"# Task", "# Decisions", "# Progress",
+                                   "# Blockers", "# Open items", "# Context",
+                                   "# Next steps", "# Metadata", NULL};
+         *h; h++)
+        tap_ok(memmem(summary_ask.ptr, summary_ask.len, *h, strlen(*h)),
+               "  %s is asked for", *h);
+}
+
+int main(void)
+{
+    test_room();
+    test_trim();
+    test_tail();
+    test_bytes();
+    test_forged();
+    test_read();
+    test_summary();
+    return tap_done();
+}

@@ -1,0 +1,125 @@
+/*
+ * test_tt_context.c - what the loop does when a conversation outgrows the
+ * window of its model. The words are those of tt_help.h.
+ */
+#include "tt_help.h"
+
+#define SMALL(window)                                             \
+    "{" TOOLS "," POLICY("all") ",\"context_tokens\":" window "," \
+                                "\"eager\":\"off\",\"output_tokens\":10}"
+#define OFF                                                               \
+    "{" TOOLS "," POLICY("all") ",\"context_tokens\":100,\"compaction\":" \
+                                "\"off\",\"eager\":\"off\"}"
+
+/* 40 tokens or so; a summary that is not too long. */
+#define LONG_TEXT                                                         \
+    "text:mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm" \
+    "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm" \
+    "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm "
+#define CALL LONG_TEXT "call:r done ok:call_1 "
+/* Until the next request would be too large: its context waits for a summary.
+ */
+#define FULL "start " CALL CALL CALL CALL CALL CALL CALL CALL CALL CALL CALL
+#define CALLED "model_end call_start(call_1) +run(call_1) call_end(call_1) "
+#define SUMMARY "context_start model_start(summary) +ask "
+#define ANSWER "context_end(new prefix) model_start +ask "
+
+/* The words after the last `turn_start`. */
+static wend_str last_turn(struct world *w)
+{
+    wend_str said = buf_view(&w->said), mark = STR("turn_start ");
+    const char *at = said.ptr, *last = said.ptr;
+
+    while ((at = memmem(at, said.len - (size_t)(at - said.ptr), mark.ptr,
+                        mark.len))) {
+        at += mark.len;
+        last = at;
+    }
+    return str_skip(said, (size_t)(last - said.ptr));
+}
+
+struct context_row {
+    const char *why, *config, *inputs, *wanted; /* of the last turn */
+};
+
+static const struct context_row rows[] = {
+    {"a summary, then the answer", SMALL("720"), FULL "text:sum done",
+     SUMMARY "model_end compacted(summary) " ANSWER},
+    {"an empty one, and a second one", SMALL("720"), FULL "done text:sum done",
+     SUMMARY "model_end(failed) warning model_start(summary) +ask "
+             "model_end compacted(summary) " ANSWER},
+    {"one with a call is none", SMALL("720"), FULL "text call:r done",
+     SUMMARY "model_end(failed) warning model_start(summary) +ask"},
+    {"three that are none: the newest messages", SMALL("720"),
+     FULL "done done done",
+     SUMMARY "model_end(failed) warning model_start(summary) +ask "
+             "model_end(failed) warning model_start(summary) +ask "
+             "model_end(failed) warning compacted(window) " ANSWER},
+    {"one that fails for good: the newest messages", SMALL("720"),
+     FULL "fail:auth",
+     SUMMARY "model_end(failed) warning compacted(window) " ANSWER},
+    {"one that breaks off is asked for again", SMALL("720"),
+     FULL "text fail:network",
+     SUMMARY "model_end(failed) warning model_start(summary) +ask"},
+    {"one that a rate limit delays", SMALL("720"),
+     FULL "fail:rate_limit retry text:sum done",
+     SUMMARY "model_retry +retry +ask model_end compacted(summary) " ANSWER},
+    {"canceled while it is written", SMALL("720"), FULL "text cancel",
+     SUMMARY "control(cancel) model_end(canceled) context_end "
+             "turn_end(canceled) metrics run_end(canceled) +stop_model"},
+    {"said while it is written: in the next turn", SMALL("720"),
+     FULL "say text:sum done",
+     SUMMARY "message model_end compacted(summary) " ANSWER},
+    {"paused while it is written", SMALL("720"), FULL "pause text:sum done",
+     SUMMARY "control(pause) model_end context_end"},
+    {"and continued: it is not asked for again", SMALL("720"),
+     FULL "pause text:sum done continue",
+     SUMMARY "control(pause) model_end context_end control(continue) "
+             "context_start compacted(summary) " ANSWER},
+    {"the process dies while it is written", SMALL("720"),
+     FULL "text resume text:sum done",
+     SUMMARY "run_resume model_end(superseded) context_end "
+             "context_start model_start(summary) +ask model_end "
+             "compacted(summary) " ANSWER},
+    {"it must not call tools", SMALL("720"), FULL "call:r",
+     "context_start model_start(summary) +ask"},
+    {"off is off", OFF, FULL, NULL},
+    {"an overflow that nothing announced", ALL,
+     FULL "fail:overflow text:sum done",
+     "context_start context_end model_start +ask model_end(failed) "
+     "context_start model_start(summary) +ask model_end "
+     "compacted(summary) " ANSWER},
+    {"a second one ends the run", ALL,
+     FULL "fail:overflow text:sum done fail:overflow",
+     "context_start context_end model_start +ask model_end(failed) "
+     "context_start model_start(summary) +ask model_end "
+     "compacted(summary) " ANSWER
+     "model_end(failed) turn_end(failed) metrics run_end(failed)"},
+    {"one that has nothing to leave out", ALL, "start fail:overflow",
+     "context_start context_end model_start +ask model_end(failed) "
+     "context_start context_end turn_end(failed) metrics run_end(failed)"},
+};
+
+static void test_rows(void)
+{
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct world w;
+        wend_str wanted = str_of(rows[i].wanted ? rows[i].wanted : "");
+
+        world_init(&w, &plain, rows[i].config);
+        play(&w, rows[i].inputs);
+        wanted.len -= wanted.len && wanted.ptr[wanted.len - 1] == ' ';
+        if (rows[i].wanted)
+            tap_is_str(last_turn(&w), wanted, "%s", rows[i].why);
+        else
+            tap_ok(!w.turn.compactions, "%s", rows[i].why);
+        tap_is_i64(w.broken, 0, "%s: no law is broken", rows[i].why);
+        world_free(&w);
+    }
+}
+
+int main(void)
+{
+    test_rows();
+    return tap_done();
+}
