@@ -8,7 +8,7 @@
 
 #define EXTRA "extra."
 
-const char *const asked_names[ASKED] = {
+const char *const asked_names[ASKED_FIELDS] = {
     [PARAM_TEMPERATURE] = "temperature",
     [PARAM_TOP_P] = "top_p",
     [PARAM_TOP_K] = "top_k",

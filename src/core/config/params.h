@@ -23,8 +23,8 @@ enum param {
 
 /* What a request may do without: parameters, and the thinking effort. Sets of
  * them are bits of a uint32_t. */
-enum { ASKED_EFFORT = PARAMS, ASKED };
-extern const char *const asked_names[ASKED]; /* the parameters first */
+enum { ASKED_EFFORT = PARAMS, ASKED_FIELDS };
+extern const char *const asked_names[ASKED_FIELDS]; /* the parameters first */
 
 enum { PARAM_STOPS_MAX = 16 }; /* texts of `stop`; the APIs take fewer */
 

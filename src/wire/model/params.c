@@ -404,7 +404,7 @@ uint32_t wire_refused(const struct codec *c, uint32_t sent, wend_str word,
     if (str_index(word, codes, sizeof codes / sizeof *codes) < 0 &&
         !says(message, phrases, sizeof phrases / sizeof *phrases))
         return 0;
-    for (int i = 0; i < ASKED; i++)
+    for (int i = 0; i < ASKED_FIELDS; i++)
         if (sent & UINT32_C(1) << i && is_named(c->params, i, param, message)) {
             last = i < PARAMS ? UINT32_C(1) << i : last;
             named |= UINT32_C(1) << i;

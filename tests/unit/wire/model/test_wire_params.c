@@ -235,7 +235,7 @@ enum {
     PRES = 1 << PARAM_PRESENCE_PENALTY,
     FREQ = 1 << PARAM_FREQUENCY_PENALTY,
     E = 1 << ASKED_EFFORT,
-    ALL = (1 << ASKED) - 1,
+    ALL = (1 << ASKED_FIELDS) - 1,
 };
 
 /* Words of servers; 0: the request stays as it is, and fails. */
