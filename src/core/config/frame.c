@@ -44,7 +44,7 @@ void frame_fixed(const struct config *c, struct arena *a, struct frame *out)
     struct buf b = {.mem = a->mem};
     int64_t instructions = tokens_estimate(c->instructions.len);
     int64_t schema = tokens_estimate(c->schema_text.len);
-    size_t bytes = 0;
+    size_t bytes = c->instructions.len;
 
     out->system = c->instructions;
     out->prefix = mix(0, c->instructions);
@@ -57,11 +57,12 @@ void frame_fixed(const struct config *c, struct arena *a, struct frame *out)
     }
     if (c->schema_text.len)
         out->prefix = mix(out->prefix, c->schema_text);
-    out->tokens = instructions + tokens_estimate(bytes) + schema;
+    out->tokens = tokens_estimate(bytes) + schema;
     if (instructions)
         put_part(&b, "instructions", STR_NONE, CRITICAL, instructions, 0);
     if (c->tools_count)
-        put_part(&b, "tools", STR_NONE, MEDIUM, tokens_estimate(bytes), 0);
+        put_part(&b, "tools", STR_NONE, MEDIUM,
+                 out->tokens - instructions - schema, 0);
     if (schema)
         put_part(&b, "schema", STR_NONE, CRITICAL, schema, 0);
     out->parts = buf_keep(&b, a);

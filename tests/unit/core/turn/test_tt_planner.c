@@ -25,9 +25,10 @@
 #define R(name, rest) ACT(name, "r", rest)
 #define DEP(list) ",\"depends_on\":[" list "]"
 #define KEY(k) ",\"output_key\":\"" k "\""
-#define LLM(name)       \
-    "{\"name\":\"" name \
-    "\",\"type\":\"llm\",\"prompt\":\"x\",\"mode\":\"async\"}"
+#define LLM(name)                                                          \
+    "{\"name\":\"" name                                                    \
+    "\",\"type\":\"llm\",\"prompt\":\"more-than-the-plan-cost\",\"mode\":" \
+    "\"async\"}"
 
 #define OPEN "write:{\"actions\":["
 #define SHUT " write:]} seal"
@@ -520,7 +521,7 @@ static void test_failures(void)
         {.why = "no budget for an action's model",
          .config = MAY,
          .inputs = "start " WHOLE(LLM("a")) " done",
-         .limits = {.tokens = 10},
+         .limits = {.tokens = 24},
          .wanted = FIRST "control(limits) model_end(canceled) "
                          "call_start(call_1) action_end(a,skipped) "
                          "plan_end(limit) metrics call_end(call_1,canceled) "
