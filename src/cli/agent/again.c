@@ -270,7 +270,7 @@ static int fill(struct looking *l)
 
     if (take & WEND_FORK_CONFIG)
         return agent_fill(cli, &l->load, o);
-    *o = agent_options(&cli->given, &cli->set);
+    *o = agent_options(cli, &cli->given);
     if (take & WEND_FORK_POLICY)
         code = agent_approve(cli, o, &l->load.allow_rest);
     if (!code && take & WEND_FORK_TOOLS)

@@ -65,9 +65,8 @@ void server_warn(void *ctx, const char *text);
 /* cli->made: the agent of a run, from the settings, its file and cli->plan. */
 int agent_make(struct cli *cli);
 /* What overrides a file or a log: model and limits come from `from`, where keys
- * are from `set`. */
-wend_agent_options agent_options(const struct settings *from,
-                                 const struct settings *set);
+ * are, and what the model is told of the folder, from all settings. */
+wend_agent_options agent_options(struct cli *cli, const struct settings *from);
 /* All options for agent_make. */
 int agent_fill(struct cli *cli, wend_load_options *load, wend_agent_options *o);
 /* What --approve says, with the rules that are remembered. Sets cli->asks. */

@@ -99,9 +99,17 @@ int agent_report(struct cli *cli, wend_status s)
                     err->message + sizeof about - 1);
 }
 
-wend_agent_options agent_options(const struct settings *from,
-                                 const struct settings *set)
+static wend_project project(struct cli *cli)
 {
+    if (cli->set.notes == 1) /* the word at 1 is off */
+        return WEND_PROJECT_OFF;
+    return trust_folder(&cli->arena) ? WEND_PROJECT_TRUSTED : WEND_PROJECT_ON;
+}
+
+wend_agent_options agent_options(struct cli *cli, const struct settings *from)
+{
+    const struct settings *set = &cli->set;
+
     return (wend_agent_options){
         .size = sizeof(wend_agent_options),
         .model = from->model,
@@ -120,6 +128,7 @@ wend_agent_options agent_options(const struct settings *from,
         .ca_file = set->ca_file,
         .insecure_http = set->insecure_http,
         .models_file = set->models,
+        .project = project(cli),
     };
 }
 
@@ -248,7 +257,7 @@ int agent_fill(struct cli *cli, wend_load_options *load, wend_agent_options *o)
     const struct settings *set = &cli->set;
     int code = cli->tool_files ? EXIT_DONE : tools_load(cli);
 
-    *o = agent_options(set, set);
+    *o = agent_options(cli, set);
     o->instructions = set->instructions;
     o->eager = (wend_eager)set->eager;
     o->effort = (wend_effort)set->effort;
@@ -256,9 +265,6 @@ int agent_fill(struct cli *cli, wend_load_options *load, wend_agent_options *o)
     o->record_dir = set->record_dir;
     o->playback_dir = set->playback_dir;
     o->http2 = set->http2;
-    o->project = set->notes == 1             ? WEND_PROJECT_OFF
-                 : trust_folder(&cli->arena) ? WEND_PROJECT_TRUSTED
-                                             : WEND_PROJECT_ON;
     o->model_timeout_ms = set->model_timeout_ms;
     load->agent = o;
     load->manifest = cli->agent;
