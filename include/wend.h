@@ -346,6 +346,14 @@ typedef struct wend_filter {
     uint32_t merge_ms;    /* ... that arrive within this many milliseconds */
 } wend_filter;
 
+/* A file that a prompt comes with: an image (png, jpeg, gif, webp), a document
+ * (pdf), audio (wav, mp3, flac, ogg) or text. Its bytes say what it is; the
+ * name is shown, and must not promise something else. Up to 48 MiB each. */
+typedef struct wend_part {
+    wend_str data;
+    wend_str name; /* may be absent */
+} wend_part;
+
 typedef struct wend_run_options {
     size_t size;
     const char *user, *session, *correlation_id; /* up to 256 bytes each */
@@ -372,6 +380,10 @@ typedef struct wend_run_options {
      * of their names bring; one of a tool that the agent lacks is labeled
      * WEND_LABEL_UNTRUSTED_SOURCE. The list is recorded in run_start. */
     const char *messages;
+    /* Start only: up to 64 parts, copied. WEND_E_INVAL: one is not valid, or
+     * the model is known not to accept it; the message says why. */
+    const wend_part *parts;
+    size_t parts_count;
 } wend_run_options;
 
 /* Starts a run. options may be NULL. It decides the first events and hands them

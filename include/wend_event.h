@@ -146,6 +146,19 @@ typedef struct wend_ev_call {
     wend_str args_json;
 } wend_ev_call;
 
+/* A picture, a document, a sound or a text file in a message. Its bytes are a
+ * blob of the store, see wend_store_blob; they are never in an event. */
+typedef struct wend_ev_part {
+    wend_str type;  /* text image document audio */
+    wend_str media; /* as image/png, from the bytes themselves */
+    int64_t bytes;
+    wend_str hash;         /* SHA-256 of the bytes, in hex */
+    wend_str name;         /* of the file; may be absent */
+    int64_t width, height; /* of an image, in pixels */
+    int64_t pages;         /* of a document; 0 = not known */
+    int64_t ms;            /* of audio; 0 = not known */
+} wend_ev_part;
+
 typedef struct wend_ev_limits {
     int64_t turns, time_ms, tokens, cost_nano, parallel; /* 0 = none */
 } wend_ev_limits;
@@ -168,6 +181,10 @@ typedef struct wend_ev_run_start {
     wend_str labels_json, config_json;
     wend_str follows;          /* the run whose past `messages` is */
     wend_str past_labels_json; /* what that past brings: a list of labels */
+    const wend_ev_part *parts; /* that the prompt comes with */
+    size_t parts_count;
+    const wend_ev_part *past_parts; /* all that `messages` has */
+    size_t past_parts_count;
 } wend_ev_run_start;
 
 /* A child of the run that a fork tries again: it did not end ok. The call or
@@ -337,9 +354,11 @@ typedef struct wend_ev_call_end {
     wend_str labels_json;
     int64_t ms;
     const wend_ev_error *error;
-    bool given;               /* the fork supplied this result, not the tool */
-    wend_str structured_json; /* the result of an MCP server as JSON; the model
-                                 gets only `output` */
+    bool given;                /* the fork supplied this result, not the tool */
+    wend_str structured_json;  /* the result of an MCP server as JSON; the model
+                                  gets only `output` */
+    const wend_ev_part *parts; /* that the model gets with `output` */
+    size_t parts_count;
 } wend_ev_call_end;
 
 typedef struct wend_ev_plan_start {
@@ -419,6 +438,8 @@ typedef struct wend_ev_child_end {
 typedef struct wend_ev_message {
     wend_str role, text;
     bool pinned; /* a compaction keeps it as it is */
+    const wend_ev_part *parts;
+    size_t parts_count;
 } wend_ev_message;
 
 typedef struct wend_ev_control {

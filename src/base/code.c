@@ -12,6 +12,7 @@ const char *const code_names[CODES + 1] = {
     [CODE_NOT_FOUND] = "not_found",
     [CODE_INVALID] = "invalid",
     [CODE_OVERFLOW] = "overflow",
+    [CODE_MEDIA] = "media",
     [CODE_HTTP2_ONLY] = "http2_only",
     [CODE_CERTIFICATE] = "certificate",
     [CODE_CA_FILE] = "ca_file",

@@ -18,6 +18,7 @@ enum model_code {
     CODE_NOT_FOUND,
     CODE_INVALID,
     CODE_OVERFLOW,
+    CODE_MEDIA, /* the model does not accept an image, a file, a sound */
     CODE_HTTP2_ONLY,
     CODE_CERTIFICATE,
     CODE_CA_FILE,

@@ -200,3 +200,87 @@ uint64_t mix64(uint64_t before, const void *p, size_t len)
     h *= 0xc4ceb9fe1a85ec53u;
     return h ^ h >> 29;
 }
+
+/* ---- Base64 (RFC 4648) --------------------------------------------------- */
+
+static const char base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "abcdefghijklmnopqrstuvwxyz0123456789+/";
+
+void base64_put(struct buf *b, wend_str bytes)
+{
+    const unsigned char *p = (const unsigned char *)bytes.ptr;
+    char *out;
+
+    if (bytes.len > (SIZE_MAX - 4) / 2 ||
+        !buf_room(b, (bytes.len + 2) / 3 * 4)) {
+        b->failed = true;
+        return;
+    }
+    out = b->ptr + b->len;
+    for (size_t left = bytes.len; left; p += 3) {
+        size_t n = left < 3 ? left : 3;
+        uint32_t w = (uint32_t)p[0] << 16 | (n > 1 ? (uint32_t)p[1] << 8 : 0u) |
+                     (n > 2 ? (uint32_t)p[2] : 0u);
+
+        *out++ = base64_digits[w >> 18];
+        *out++ = base64_digits[w >> 12 & 63];
+        *out++ = n > 1 ? base64_digits[w >> 6 & 63] : '=';
+        *out++ = n > 2 ? base64_digits[w & 63] : '=';
+        left -= n;
+    }
+    *out = 0;
+    b->len = (size_t)(out - b->ptr);
+}
+
+static int base64_value(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return c - 'A';
+    if (c >= 'a' && c <= 'z')
+        return c - 'a' + 26;
+    if (c >= '0' && c <= '9')
+        return c - '0' + 52;
+    return c == '+' ? 62 : c == '/' ? 63 : -1;
+}
+
+/* The text without its padding. */
+static wend_str base64_body(wend_str text)
+{
+    size_t most = text.len % 4 ? 0 : 2;
+
+    for (; most && text.len && text.ptr[text.len - 1] == '='; most--)
+        text.len--;
+    return text;
+}
+
+size_t base64_bytes(wend_str text)
+{
+    size_t len = base64_body(text).len;
+
+    return len / 4 * 3 + (len % 4 ? len % 4 - 1 : 0);
+}
+
+bool base64_take(struct buf *out, wend_str text)
+{
+    wend_str body = base64_body(text);
+    uint32_t bits = 0;
+    int count = 0;
+
+    if (body.len % 4 == 1 || !buf_room(out, base64_bytes(text)))
+        return false;
+    for (size_t i = 0; i < body.len; i++) {
+        int v = base64_value(body.ptr[i]);
+
+        if (v < 0)
+            return false;
+        bits = bits << 6 | (uint32_t)v;
+        count += 6;
+        if (count >= 8) {
+            count -= 8;
+            out->ptr[out->len++] = (char)(bits >> count & 0xff);
+        }
+        bits &= (1u << count) - 1;
+    }
+    out->ptr[out->len] = 0;
+    return !bits;
+}

@@ -1,5 +1,5 @@
 /*
- * hash.h - SHA-256 (FIPS 180-4), and a quick hash for comparing.
+ * hash.h - SHA-256 (FIPS 180-4), a quick hash for comparing, and bytes as text.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
@@ -25,5 +25,14 @@ uint64_t mix64(uint64_t before, const void *p, size_t len);
 
 /* Writes 2 * len lower-case digits and a NUL. */
 void hex_text(char *out, const unsigned char *p, size_t len);
+
+/* Appends the bytes as base64, with padding. */
+void base64_put(struct buf *b, wend_str bytes);
+/* Appends the bytes that a text stands for. Strict: no white space, no other
+ * alphabet, no bits left over; padding may be missing. False: it is not
+ * base64, or out->failed. */
+bool base64_take(struct buf *out, wend_str text);
+/* How many bytes a base64 text of that form stands for. */
+size_t base64_bytes(wend_str text);
 
 #endif

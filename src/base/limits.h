@@ -125,5 +125,7 @@ enum {
 
 /* Ends an output that was cut, before the hash of the blob with all of it. */
 #define CUT_MARK " bytes shown; blob "
+/* Stands before the hash of a part's bytes in an event. */
+#define PART_MARK ",\"hash\":\""
 
 #endif

@@ -144,9 +144,7 @@ static const char look[] =
 /* As Content-Security-Policy wants it. */
 static void put_hash(struct buf *b, const char *const *styles)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                 "abcdefghijklmnopqrstuvwxyz0123456789+/";
-    unsigned char sum[SHA256_BYTES + 1] = {0}; /* a multiple of three */
+    unsigned char sum[SHA256_BYTES];
     struct sha256 hash;
 
     sha256_init(&hash);
@@ -154,15 +152,7 @@ static void put_hash(struct buf *b, const char *const *styles)
     for (; *styles; styles++)
         sha256_add(&hash, *styles, strlen(*styles));
     sha256_end(&hash, sum);
-    for (size_t i = 0; i < SHA256_BYTES; i += 3) {
-        uint32_t bits =
-            (uint32_t)sum[i] << 16 | (uint32_t)sum[i + 1] << 8 | sum[i + 2];
-
-        for (int shift = 18; shift >= 0; shift -= 6)
-            buf_char(b, i + 3 > SHA256_BYTES && !shift
-                            ? '='
-                            : digits[bits >> shift & 63]);
-    }
+    base64_put(b, (wend_str){(const char *)sum, sizeof sum});
 }
 
 void page_open(struct buf *b, const char *const *styles)
@@ -170,7 +160,7 @@ void page_open(struct buf *b, const char *const *styles)
     buf_cstr(b,
              "<!doctype html>\n<html lang=\"en\"><head><meta "
              "charset=\"utf-8\"><meta http-equiv=\"Content-Security-Policy\" "
-             "content=\"default-src 'none'; style-src 'sha256-");
+             "content=\"default-src 'none'; img-src data:; style-src 'sha256-");
     put_hash(b, styles);
     buf_cstr(b,
              "'; base-uri 'none'; form-action 'none'\"><meta name=\"viewport\" "

@@ -41,7 +41,7 @@ struct settings {
     const char *log_file, *schema, *agent;
     const char *user, *session, *correlation_id;
     const char *record_dir, *playback_dir, *head, *salvage, *output;
-    struct words types, tool_files, servers, inputs, labels, params;
+    struct words types, tool_files, servers, inputs, labels, params, files;
     bool offline;
     bool list, remove, exact, always, dry_run, no_run, live, trust_store, pin;
     struct words results;

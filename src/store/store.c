@@ -66,7 +66,7 @@ wend_str store_prompt(wend_str prompt)
 
 bool store_blob_next(wend_str *rest, wend_str *hash)
 {
-    static const char *const marks[] = {"{\"blob\":\"", CUT_MARK};
+    static const char *const marks[] = {"{\"blob\":\"", CUT_MARK, PART_MARK};
     const char *first = NULL;
     size_t left;
 

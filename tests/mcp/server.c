@@ -5,8 +5,8 @@
  *   wend-test-mcp MODE --http   on 127.0.0.1; prints its port
  *
  * Requests are searched, not parsed: they are wend's own, whose form is
- * known. Its tools are `echo`, which gives its arguments back, and `wait`,
- * which never answers.
+ * known. Its tools are `echo`, which gives its arguments back (in mode raw, as
+ * the whole result), and `wait`, which never answers.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -264,6 +264,8 @@ static void call(struct out *o, const char *id, const char *request,
         put(o, o->http ? "noise" : "noise\n\n[]\n7");
     if (is("param"))
         text_result(o, id, headers);
+    else if (is("raw"))
+        result(o, id, args);
     else if (is("utf8"))
         text_result(o, id, "a\xff\xc0z");
     else

@@ -85,19 +85,19 @@ static inline void driven_progress(void *ctx, void *call, wend_str text)
     buf_char(&d->lines, '\n');
 }
 
-static inline void driven_done(void *ctx, void *call, bool ok, wend_str text,
-                               wend_str structured)
+static inline void driven_done(void *ctx, void *call,
+                               const struct mcp_given *given)
 {
     struct driven *d = ctx;
     char name = *(char *)call;
 
     driven_law(d, d->open[(int)name] == '?', "a call is done once");
     d->open[(int)name] = 0;
-    buf_fmt(&d->lines, "done %c %s ", name, ok ? "ok" : "failed");
-    json_put_str(&d->lines, text);
-    if (structured.ptr) {
+    buf_fmt(&d->lines, "done %c %s ", name, given->ok ? "ok" : "failed");
+    json_put_str(&d->lines, given->text);
+    if (given->structured.ptr) {
         buf_char(&d->lines, ' ');
-        buf_str(&d->lines, structured);
+        buf_str(&d->lines, given->structured);
     }
     buf_char(&d->lines, '\n');
 }

@@ -2,6 +2,7 @@
  * cmd_run.c - wend run: runs an agent on a prompt and streams the answer.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -49,6 +50,9 @@ static const struct opt opts[] = {
     ROW_TOOL("tool to offer; may be repeated"),
     ROW_TOOLS("file that defines a tool to offer; may be repeated"),
     ROW_MCP("MCP server NAME=COMMAND or NAME=URL; may be repeated"),
+    ROW_LIST(files, "file", "FILE",
+             "image, PDF, audio or text to send; may be repeated",
+             .letter = 'f'),
     ROW_TEXT(plan, "plan", "GOAL",
              "let the model write a plan for GOAL, and run it"),
     ROW_FLAG(goes_on, "continue",
@@ -159,6 +163,53 @@ static int read_prompt(struct cli *cli, struct buf *out)
     return code;
 }
 
+/* ---- Files that it comes with -------------------------------------------- */
+
+/* A pipe would be read to an end that may never come; a device has none. */
+static int read_part(struct cli *cli, const char *path, wend_part *out)
+{
+    struct buf data = {.mem = &cli_mem};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const char *slash = strrchr(path, '/');
+    struct stat st;
+    bool ok;
+
+    if (fd < 0)
+        return complain(EXIT_USAGE, "cannot open '%s': %s", path,
+                        strerror(errno));
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+        close(fd);
+        return usage_error(cli,
+                           "'%s' is not a regular file; --file takes files, "
+                           "and standard input is sent as text",
+                           path);
+    }
+    ok = read_all(fd, BLOB_BYTES_MAX, &data);
+    close(fd);
+    if (!ok)
+        return complain(EXIT_USAGE, "cannot read '%s': %s", path,
+                        strerror(errno));
+    out->data = buf_view(&data); /* it goes with the process */
+    out->name = str_of(slash ? slash + 1 : path);
+    return EXIT_DONE;
+}
+
+static int read_parts(struct cli *cli, wend_run_options *o)
+{
+    const struct words *files = &cli->set.files;
+    wend_part *parts;
+    int code = EXIT_DONE;
+
+    if (!files->count)
+        return EXIT_DONE;
+    parts = arena_alloc(&cli->arena, files->count * sizeof *parts);
+    for (size_t i = 0; !code && i < files->count; i++)
+        code = read_part(cli, files->items[i], &parts[i]);
+    o->parts = parts;
+    o->parts_count = files->count;
+    return code;
+}
+
 /* ---- The agent ----------------------------------------------------------- */
 
 static int first_run(void)
@@ -234,6 +285,8 @@ static int run(struct cli *cli)
         code = usage_error(cli, "the prompt is empty");
     if (!code && cli->set.goes_on)
         return go_on(cli, buf_view(&prompt), &o);
+    if (!code)
+        code = read_parts(cli, &o);
     if (!code)
         code = stream_new(&st);
     return code ? code

@@ -76,6 +76,7 @@ struct family {
     size_t detail_max;
     size_t details[DETAIL_STEPS]; /* of all in it */
     int children;
+    size_t pictures; /* bytes */
 };
 
 /* A child that was removed is only named. */
@@ -85,6 +86,28 @@ static bool has_run(struct cli *cli, wend_str id)
 
     snprintf(run, sizeof run, "%.*s", (int)id.len, id.ptr);
     return run_state(cli, run, NULL) != RUN_GONE;
+}
+
+static bool add_bytes(void *ctx, wend_str bytes)
+{
+    buf_str(ctx, bytes);
+    return true;
+}
+
+/* One whose bytes cannot be read is left to its note. */
+static void read_pictures(struct family *f, const char *id, struct timeline *t)
+{
+    for (struct picture *p = t->pictures; p; p = p->next) {
+        struct buf b = {.mem = &cli_mem};
+
+        if (f->pictures + PICTURE_BYTES <= PICTURES_BYTES &&
+            wend_store_blob(f->cli->store, id, p->hash.ptr, add_bytes, &b,
+                            NULL) == WEND_OK) {
+            f->pictures += b.len;
+            p->bytes = arena_str(&t->arena, buf_view(&b));
+        }
+        buf_free(&b);
+    }
 }
 
 /* Recursion is bounded by CHILDREN_DEPTH_MAX. */
@@ -98,6 +121,8 @@ static int fold_family(struct family *f, const char *id, struct timeline *t,
     if (!code && !t->outcome)
         bring_up_to_date(f->cli, id, t);
     timeline_end(t);
+    if (!code && output_format(&f->cli->set, formats) == FORMAT_HTML)
+        read_pictures(f, id, t);
     for (int i = 0; i < DETAIL_STEPS; i++)
         f->details[i] += t->details[i];
     for (struct turn_line *line = t->turns; line && !code; line = line->next)

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "cli/term.h"
+#include "wire/dialect/dialect.h"
 
 /* ---- Members of events, written by their type ---------------------------- */
 
@@ -127,6 +128,7 @@ static void more_run_start(struct buf *b, const wend_event *ev)
     }
     buf_cstr(b, *comma == ',' ? "): " : ": ");
     text(b, e->prompt);
+    dialect_put_parts(b, e->parts, e->parts_count);
     arena_free(&a);
 }
 

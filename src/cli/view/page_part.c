@@ -34,6 +34,7 @@ static const char style_of_texts[] =
     ".text{white-space:pre-wrap;font-size:.9375rem;line-height:1.6;"
     "max-width:70ch;unicode-bidi:plaintext}"
     ".long{max-height:40vh;overflow:auto}"
+    "img{max-width:100%;max-height:40vh;margin:0 8px 0 0}"
     ".box{background:var(--panel);border:1px solid var(--line);"
     "border-radius:4px;padding:8px 16px 12px;margin:12px 0}"
     ".box h2{margin:4px 0}"

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/svg.h"
 #include "base/utf8.h"
 
@@ -291,6 +292,26 @@ static void put_box(const struct page *p, const struct timeline *t,
     buf_cstr(b, "</section>\n");
 }
 
+static void put_pictures(const struct page *p, const struct timeline *t)
+{
+    struct buf *b = p->out;
+    bool any = false;
+
+    for (const struct picture *i = t->pictures; i; i = i->next) {
+        if (!i->bytes.ptr)
+            continue;
+        if (!any)
+            buf_cstr(b, "<section class=\"box\"><h2>Images</h2>");
+        any = true;
+        buf_fmt(b, "<img src=\"data:%s;base64,", i->type);
+        base64_put(b, i->bytes);
+        buf_cstr(b, "\" alt=\"");
+        xml_put(b, i->name);
+        buf_cstr(b, "\">\n");
+    }
+    buf_cstr(b, any ? "</section>\n" : "");
+}
+
 static void put_thoughts(const struct page *p, const struct timeline *t)
 {
     struct buf *b = p->out;
@@ -372,6 +393,7 @@ void page_put_story(struct page *p, const struct timeline *t, int deep)
     struct chart c = {.p = p, .t = t, .deep = deep};
 
     put_box(p, t, "Prompt", "", &t->asked);
+    put_pictures(p, t);
     put_box(p, t, "Error", " failed", &t->failure);
     put_box(p, t, "Answer", "", &t->answer);
     put_thoughts(p, t);

@@ -6,6 +6,7 @@
 #include "cli/view/timeline_span.h"
 
 #include "base/cost.h"
+#include "wire/dialect/dialect.h"
 
 const char *const span_kinds[] = {
     [SPAN_MODEL] = "model",
@@ -62,6 +63,46 @@ static void model_end(struct timeline *t, const wend_event *ev)
     spend(t, ev, &e->usage, cost_of_answer(e));
 }
 
+/* Of these types only: the type becomes a part of the page. */
+static const char *const picture_types[] = {"image/png", "image/jpeg",
+                                            "image/gif", "image/webp"};
+
+static void keep_pictures(struct timeline *t, const wend_ev_part *parts,
+                          size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int type = str_index(parts[i].media, picture_types, 4);
+        struct picture *p;
+
+        if (type < 0 || parts[i].bytes > PICTURE_BYTES)
+            continue;
+        p = arena_alloc(&t->arena, sizeof *p);
+        p->type = picture_types[type];
+        p->hash = arena_str(&t->arena, parts[i].hash);
+        p->name = keep_name(t, str_or(parts[i].name, ""));
+        *t->pictures_last = p;
+        t->pictures_last = &p->next;
+    }
+}
+
+/* A text with notes about what it comes with. */
+static void keep_message(struct timeline *t, const wend_event *ev,
+                         wend_str said, const wend_ev_part *parts, size_t count,
+                         struct detail *out)
+{
+    struct buf text = {.mem = t->arena.mem};
+
+    if (count) {
+        buf_str(&text, said);
+        dialect_put_parts(&text, parts, count);
+        said = buf_view(&text);
+        t->arena.failed |= text.failed;
+    }
+    keep_detail(t, ev, said, out);
+    keep_pictures(t, parts, count);
+    buf_free(&text);
+}
+
 static void run_start(struct timeline *t, const wend_event *ev)
 {
     const wend_ev_run_start *e = &ev->u.run_start;
@@ -78,7 +119,7 @@ static void run_start(struct timeline *t, const wend_event *ev)
         t->plan = t->prompt; /* its name */
         timeline_note_plan(t, e->plan_json);
     } else {
-        keep_detail(t, ev, e->prompt, &t->asked);
+        keep_message(t, ev, e->prompt, e->parts, e->parts_count, &t->asked);
     }
 }
 
@@ -201,6 +242,7 @@ static void call_end(struct timeline *t, const wend_event *ev)
     const wend_ev_call_end *e = &ev->u.call_end;
     struct span *s = span_find(t, SPAN_CALL, e->call);
 
+    keep_pictures(t, e->parts, e->parts_count);
     if (e->outcome == WEND_OUTCOME_SUPERSEDED) {
         span_supersede(t, ev, s); /* one line for all attempts */
         return;
@@ -411,5 +453,6 @@ void timeline_init(struct timeline *t, const struct mem *m, size_t detail_max)
     t->detail_max = detail_max;
     t->remarks_last = &t->remarks;
     t->thoughts_last = &t->thoughts;
+    t->pictures_last = &t->pictures;
     t->notes_last = &t->notes;
 }

@@ -108,6 +108,15 @@ struct thought {
     struct detail text;
 };
 
+/* An image that a message comes with, for a page. */
+struct picture {
+    struct picture *next;
+    const char *type;
+    wend_str hash, name;
+    wend_str bytes; /* absent: they were not read */
+};
+enum { PICTURE_BYTES = 256 << 10, PICTURES_BYTES = 1 << 20 }; /* of one; all */
+
 struct timeline {
     struct arena arena;
     size_t detail_max;            /* bytes to keep of a detail */
@@ -117,6 +126,7 @@ struct timeline {
     struct detail failure;       /* the error that ended it */
     wend_str code;               /* of that error, or the limit */
     struct thought *thoughts, **thoughts_last; /* oldest first */
+    struct picture *pictures, **pictures_last; /* the same */
     struct action_note *notes, **notes_last;   /* of its plan */
     wend_str parent;              /* run that started it, or absent */
     wend_str follows;             /* run before it in its conversation, too */

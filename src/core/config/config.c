@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/limits.h"
 #include "core/event/event.h"
+#include "core/media/media.h"
 #include "core/policy/policy.h"
 
 enum { CONTEXT_TOKENS_DEFAULT = 128000 };
@@ -205,6 +206,22 @@ static void price_read(const struct json *j, struct price *out)
         *out = (struct price){0};
 }
 
+/* Text is accepted by every model. */
+static uint32_t media_read(const struct json *j)
+{
+    uint32_t types = 1u << MEDIA_TEXT;
+
+    if (!j || j->kind != JSON_ARRAY)
+        return MEDIA_ANY;
+    for (const struct json *one = j->first; one; one = one->next) {
+        int type = str_index(json_str(one), media_type_names, MEDIA_TYPES);
+
+        if (type >= 0)
+            types |= 1u << type;
+    }
+    return types;
+}
+
 static void model_read(const struct json *j, struct arena *a,
                        struct model_use *out)
 {
@@ -217,6 +234,7 @@ static void model_read(const struct json *j, struct arena *a,
     out->output_max = i64_or(json_get(j, "output_max"), 0);
     price_read(json_get(j, "price"), &out->price);
     params_read(j, a, &out->params);
+    out->media = media_read(json_get(j, "media"));
 }
 
 /* The model itself, then what is asked in its place. */

@@ -126,6 +126,8 @@ struct model_use {
     int64_t output_max;     /* the model's own maximum; 0 = unknown */
     struct price price;     /* of its tokens */
     struct params params;   /* of requests to it */
+    uint32_t media;         /* 1 << enum media_type: all but what it is known
+                               not to accept */
 };
 
 /* What can be given a task, as a run of its own: an agent, or a plan with its

@@ -30,9 +30,11 @@ void msg_seal(struct msg *m)
         hash = mix(mix(mix(hash, c->id), c->name), c->args);
         bytes += c->name.len + c->args.len;
     }
+    for (size_t i = 0; i < m->parts_count; i++)
+        hash = mix(hash, m->parts[i].hash);
     m->hash = hash;
     m->bytes = (int64_t)bytes;
-    m->size = tokens_estimate(bytes) + MESSAGE_TOKENS;
+    m->size = tokens_estimate(bytes) + MESSAGE_TOKENS + m->media;
 }
 
 void msg_link(struct msg *m, const struct msg *prev, uint64_t first)

@@ -30,6 +30,9 @@ struct msg {
     int64_t index; /* from 0 */
     enum role role;
     wend_str text, thinking, opaque;
+    const wend_ev_part *parts; /* of a user's message, of a result ... */
+    size_t parts_count;
+    int64_t media;            /* ... and their estimated tokens */
     wend_str model;           /* that wrote it, if one did */
     const struct call *calls; /* of an assistant, last one first */
     wend_str call, name;      /* of a tool's result */

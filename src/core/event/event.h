@@ -56,6 +56,7 @@ static inline wend_str field_name(const struct event_field *f)
 /* The payload's fields in wire order; NULL for a number that is no type. */
 const struct event_fields *event_fields(wend_event_type type);
 extern const struct event_fields *const limits_fields; /* of wend_ev_limits */
+extern const struct event_fields *const part_fields;   /* of wend_ev_part */
 
 extern const struct event_words outcome_words, purpose_words, class_words,
     category_words, decision_words, risk_words;
@@ -76,6 +77,12 @@ struct event_blobs {
 /* Adds the blob of a text; NULL: out of memory. */
 const struct event_blob *event_blob_add(struct event_blobs *blobs,
                                         wend_str text);
+
+/* Part i of those that an event names, from 0; NULL: it has fewer. */
+const wend_ev_part *event_part(const wend_event *ev, size_t i);
+/* A part alone, as events have it. */
+void part_write(struct buf *b, const wend_ev_part *p);
+bool part_read(const struct json *j, struct arena *a, wend_ev_part *out);
 
 /* Appends the canonical line. Long strings are replaced by references and
  * listed in `blobs` (may be NULL). */

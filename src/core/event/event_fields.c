@@ -32,6 +32,7 @@ union payload {
     wend_ev_usage usage;
     wend_ev_policy policy;
     wend_ev_call call;
+    wend_ev_part part;
     wend_ev_limits limits;
     wend_ev_unfinished unfinished;
 };
@@ -100,6 +101,18 @@ TABLE(call,
     STR_F("name", call.name),
     JSON_F("args", call.args_json, "{}"));
 
+/* `hash` follows `bytes`: store_blob_next finds blobs by PART_MARK. */
+TABLE(part,
+    STR_F("type", part.type),
+    STR_F("media", part.media),
+    I64_F("bytes", part.bytes),
+    STR_F("hash", part.hash),
+    STR_O("name", part.name),
+    I64_O("width", part.width),
+    I64_O("height", part.height),
+    I64_O("pages", part.pages),
+    I64_O("ms", part.ms));
+
 TABLE(limits,
     I64_F("turns", limits.turns),
     I64_F("time_ms", limits.time_ms),
@@ -107,12 +120,22 @@ TABLE(limits,
     NANO_F("cost", limits.cost_nano),
     I64_F("parallel", limits.parallel));
 const struct event_fields *const limits_fields = &limits;
+const struct event_fields *const part_fields = &part;
 
 _Static_assert(AT(model_end.calls_count) ==
                    AT(model_end.calls) + sizeof(void *),
                "a list's count follows its pointer");
 _Static_assert(AT(run_fork.children_count) ==
                    AT(run_fork.children) + sizeof(void *),
+               "a list's count follows its pointer");
+_Static_assert(AT(run_start.parts_count) ==
+                       AT(run_start.parts) + sizeof(void *) &&
+                   AT(run_start.past_parts_count) ==
+                       AT(run_start.past_parts) + sizeof(void *) &&
+                   AT(call_end.parts_count) ==
+                       AT(call_end.parts) + sizeof(void *) &&
+                   AT(message.parts_count) ==
+                       AT(message.parts) + sizeof(void *),
                "a list's count follows its pointer");
 
 /* The payload of an event, and an object in others. */
@@ -144,7 +167,9 @@ static const struct event_fields by_type[WEND_EVENT_TYPES] = {
         JSON_F("labels", run_start.labels_json, "{}"),
         JSON_F("config", run_start.config_json, "{}"),
         STR_O("follows", run_start.follows),
-        JSON_O("past_labels", run_start.past_labels_json)),
+        JSON_O("past_labels", run_start.past_labels_json),
+        LIST_O("parts", run_start.parts, part),
+        LIST_O("past_parts", run_start.past_parts, part)),
     EVENT(RUN_FORK, run_fork,
         STR_F("parent", run_fork.parent),
         I64_F("at", run_fork.at),
@@ -301,7 +326,8 @@ static const struct event_fields by_type[WEND_EVENT_TYPES] = {
         I64_F("ms", call_end.ms),
         REF_O("error", call_end.error, failure),
         BOOL_O("given", call_end.given),
-        JSON_O("structured", call_end.structured_json)),
+        JSON_O("structured", call_end.structured_json),
+        LIST_O("parts", call_end.parts, part)),
     EVENT(PLAN_START, plan_start,
         STR_F("plan", plan_start.plan),
         STR_F("name", plan_start.name),
@@ -380,7 +406,8 @@ static const struct event_fields by_type[WEND_EVENT_TYPES] = {
     EVENT(MESSAGE, message,
         STR_F("role", message.role),
         STR_F("text", message.text),
-        BOOL_O("pinned", message.pinned)),
+        BOOL_O("pinned", message.pinned),
+        LIST_O("parts", message.parts, part)),
     EVENT(CONTROL, control,
         STR_F("what", control.what),
         STR_F("by", control.by),
@@ -416,4 +443,22 @@ const struct event_fields *event_fields(wend_event_type type)
 {
     return type > WEND_EVENT_NONE && type < WEND_EVENT_TYPES ? &by_type[type]
                                                              : NULL;
+}
+
+const wend_ev_part *event_part(const wend_event *ev, size_t i)
+{
+    const struct event_fields *fs = event_fields(ev->type);
+
+    for (size_t f = 0; fs && f < fs->count; f++) {
+        const char *at = (const char *)&ev->u + fs->list[f].offset;
+        size_t count;
+
+        if (fs->list[f].sub != &part)
+            continue;
+        count = *(const size_t *)((const void *const *)(const void *)at + 1);
+        if (i < count)
+            return *(const wend_ev_part *const *)(const void *)at + i;
+        i -= count;
+    }
+    return NULL;
 }

@@ -187,6 +187,14 @@ static bool read_fields(struct event_reader *r, const struct event_fields *fs,
     return true;
 }
 
+bool part_read(const struct json *j, struct arena *a, wend_ev_part *out)
+{
+    struct event_reader r = {.arena = a};
+
+    *out = (wend_ev_part){0};
+    return read_fields(&r, part_fields, j, out);
+}
+
 /* 1763171411.123456 -> microseconds. */
 static bool time_of(const struct json *j, int64_t *out)
 {

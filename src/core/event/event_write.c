@@ -149,6 +149,12 @@ static void put_fields(struct buf *b, const struct event_fields *fs,
     buf_char(b, '}');
 }
 
+void part_write(struct buf *b, const wend_ev_part *p)
+{
+    json_key(b, NULL);
+    put_fields(b, part_fields, p, NULL);
+}
+
 void event_write(struct buf *b, const wend_event *ev, struct event_blobs *blobs)
 {
     const struct event_fields *fs = event_fields(ev->type);

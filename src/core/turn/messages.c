@@ -9,8 +9,9 @@
  *     {"role":"tool","call":ID,"name":..,"text":..,"failed":true}
  *     {"role":"system","text":..}
  *
- * Texts, arguments and opaque values pass through unchanged, so that a provider
- * gets back the bytes that it wrote.
+ * A message of the user or of a tool that a log has may also have "parts", as
+ * events describe them. Texts, arguments and opaque values pass through
+ * unchanged, so that a provider gets back the bytes that it wrote.
  */
 #include "core/turn/messages.h"
 
@@ -49,6 +50,21 @@ static void read_calls(struct msg *m, const struct json *list, struct arena *a)
     }
 }
 
+static void read_parts(struct msg *m, const struct json *list, struct arena *a)
+{
+    const struct json *j = json_items(list);
+    wend_ev_part *parts =
+        j ? arena_alloc(a, list->count * sizeof *parts) : NULL;
+    wend_ev_part one;
+
+    for (; parts && j; j = j->next)
+        if (part_read(j, a, &one))
+            parts[m->parts_count++] = one;
+    m->parts = parts_keep(parts, m->parts_count, a);
+    if (!m->parts)
+        m->parts_count = 0;
+}
+
 /* Takes what there is: a log may be damaged. NULL: out of memory. */
 static struct msg *read_msg(const struct json *j, struct arena *a)
 {
@@ -62,6 +78,7 @@ static struct msg *read_msg(const struct json *j, struct arena *a)
     m->text = arena_str(a, str_or(json_get_str(j, "text"), ""));
     m->pinned = json_is_true(json_get(j, "pinned"));
     m->summary = json_is_true(json_get(j, "summary"));
+    read_parts(m, json_get(j, "parts"), a);
     if (m->role == ROLE_ASSISTANT) {
         m->thinking = arena_str(a, json_get_str(j, "thinking"));
         m->opaque = opaque ? json_text(opaque, a) : STR("[]");
@@ -383,6 +400,12 @@ static void put_msg(struct buf *b, const struct msg *m)
         json_add_raw(b, "opaque", m->opaque);
     json_add_str(b, "model", m->model);
     put_calls(b, m->calls);
+    if (m->parts_count) {
+        json_open(b, "parts", '[');
+        for (size_t i = 0; i < m->parts_count; i++)
+            part_write(b, &m->parts[i]);
+        json_close(b, ']');
+    }
     if (m->failed)
         json_add_bool(b, "failed", true);
     json_close(b, '}');
@@ -441,6 +464,29 @@ wend_str messages_text(const struct msg *newest, int64_t most, struct arena *a)
         return STR_NONE;
     }
     return buf_keep(&b, a);
+}
+
+const wend_ev_part *messages_parts(wend_str json, struct arena *a,
+                                   size_t *count)
+{
+    struct arena scratch = {.mem = a->mem};
+    struct buf list = {.mem = a->mem};
+    const struct json *all;
+    struct msg m;
+
+    *count = 0;
+    if (!json.ptr || !str_has(json, STR("\"parts\":[")))
+        return NULL;
+    all = json_parse_own(json, &scratch, NULL);
+    for (const struct json *j = json_items(all); j; j = j->next) {
+        m.parts_count = 0;
+        read_parts(&m, json_get(j, "parts"), a);
+        buf_add(&list, (const char *)m.parts, m.parts_count * sizeof *m.parts);
+        *count += m.parts_count;
+    }
+    a->failed |= scratch.failed;
+    arena_free(&scratch);
+    return *count ? (const void *)buf_keep(&list, a).ptr : NULL;
 }
 
 /* ---- The state ----------------------------------------------------------- */

@@ -22,6 +22,10 @@ wend_status messages_parse(wend_str json, struct arena *a,
  * message of the user, and each call in it has its result. */
 wend_str messages_text(const struct msg *newest, int64_t most, struct arena *a);
 
+/* The parts of all messages of such a text, in the arena; NULL: none. */
+const wend_ev_part *messages_parts(wend_str json, struct arena *a,
+                                   size_t *count);
+
 /* Puts run_start.messages on the history. */
 void turn_take_messages(struct turn *t, const wend_ev_run_start *e,
                         const struct keep *k);

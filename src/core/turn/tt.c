@@ -257,8 +257,23 @@ void tell_gap(struct tt *x)
         warn(x, STR("rule_gap"), gap);
 }
 
+void keep_blobs(struct tt *x, const struct event_blob *list)
+{
+    for (; list; list = list->next) {
+        struct event_blob *copy = arena_alloc(x->s->scratch, sizeof *copy);
+
+        if (!copy)
+            return;
+        *copy = *list;
+        copy->next = x->s->blobs.first;
+        x->s->blobs.first = copy;
+        x->s->blobs.count++;
+    }
+}
+
 static void on_start(struct tt *x)
 {
+    keep_blobs(x, x->in->blobs);
     emit(x, WEND_RUN_START, x->in->start);
     if (no_memory(x))
         return;

@@ -73,9 +73,12 @@ struct call_done {
     int64_t turn; /* counter: an answer to an older turn is late */
     wend_str call;
     wend_outcome outcome;
-    wend_str output;     /* valid UTF-8; the message if not ok */
-    wend_str code;       /* of the error, if not ok */
-    wend_str structured; /* of a call: JSON besides; absent: none */
+    wend_str output;           /* valid UTF-8; the message if not ok */
+    wend_str code;             /* of the error, if not ok */
+    wend_str structured;       /* of a call: JSON besides; absent: none */
+    const wend_ev_part *parts; /* of a call: that come with the output ... */
+    size_t parts_count;
+    const struct event_blob *blobs; /* ... and their bytes */
     bool effect_possible, cached;
     int64_t ms;
     const struct child_done *child; /* then all of the above follows from it */
@@ -119,6 +122,7 @@ struct input {
     const struct budget *budget; /* NULL: no other run shares its budgets */
     int64_t ask;                 /* which model attempt this is about */
     const wend_ev_run_start *start;
+    const struct event_blob *blobs; /* with start: the bytes of its parts */
     /* With the start of a plan: what each action took in the past, -1 if that
      * is not known; NULL: nothing is known. */
     const int64_t *learned_ms;

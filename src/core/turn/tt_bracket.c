@@ -82,6 +82,7 @@ static void emit_call_end(struct tt *x, const struct work *w,
     bool cut = d->output.len > OUTPUT_BYTES_MAX;
     wend_str output = cut ? cut_output(x, d->output) : d->output;
 
+    keep_blobs(x, d->blobs);
     emit(x, WEND_CALL_END,
          &(wend_ev_call_end){.call = w->id,
                              .name = w->name,
@@ -92,7 +93,9 @@ static void emit_call_end(struct tt *x, const struct work *w,
                              .labels_json = labels,
                              .ms = d->ms,
                              .error = work_error(x, w, d, output),
-                             .structured_json = d->structured});
+                             .structured_json = d->structured,
+                             .parts = d->parts,
+                             .parts_count = d->parts_count});
 }
 
 static void emit_action_end(struct tt *x, const struct work *w,

@@ -447,7 +447,8 @@ static const wend_ev_usage *failed_usage(struct tt *x)
 
 /* The same model once more. Without usage of the failed attempt, what was
  * reserved for it is still there. */
-static bool try_same(struct tt *x, const wend_ev_usage *failed, wend_str *limit)
+static bool try_same(struct tt *x, const wend_ev_usage *failed,
+                     int64_t delay_ms, wend_str reason, wend_str *limit)
 {
     const struct turn *t = x->t;
     struct allowance a = t->allowed;
@@ -456,8 +457,7 @@ static bool try_same(struct tt *x, const wend_ev_usage *failed, wend_str *limit)
         *limit = a.limit;
         return false;
     }
-    ask_again(x, t->model, retry_delay(t, x->in->error.retry_after_ms),
-              x->in->error.code, failed, &a);
+    ask_again(x, t->model, delay_ms, reason, failed, &a);
     return true;
 }
 
@@ -471,7 +471,9 @@ static bool try_again(struct tt *x, wend_str *limit)
     struct allowance a;
 
     if (is_passing(t, x->in) && t->tries <= RETRIES_MAX &&
-        !(next && x->in->error.resting) && try_same(x, failed, limit))
+        !(next && x->in->error.resting) &&
+        try_same(x, failed, retry_delay(t, x->in->error.retry_after_ms),
+                 x->in->error.code, limit))
         return true;
     if (!next)
         return false;
@@ -500,6 +502,27 @@ static wend_str failure_text(struct tt *x)
     return JOIN(x, said, STR(" (no fallback model has a larger window)"));
 }
 
+/* The model refused parts of the request. It is asked again, once for each
+ * type, with notes in their place, and never gets these types again. */
+static bool ask_without_media(struct tt *x, wend_str *limit)
+{
+    const struct turn *t = x->t;
+    uint32_t types;
+    wend_str reason;
+
+    if (!str_is(x->in->error.code, "media") || !may_ask_again(t, x->in))
+        return false;
+    types = media_in_words(x->in->error.message,
+                           turn_media(t) & turn_media_present(t));
+    if (!types)
+        return false;
+    reason = media_reason(types, x->s->scratch);
+    warn(x, STR("media_refused"),
+         JOIN(x, t->model, STR(" "), reason,
+              STR(" and is asked again without: "), x->in->error.message));
+    return try_same(x, failed_usage(x), 0, reason, limit);
+}
+
 void on_model_fail(struct tt *x)
 {
     const struct turn *t = x->t;
@@ -507,7 +530,8 @@ void on_model_fail(struct tt *x)
     wend_outcome outcome;
     wend_ev_error *error;
 
-    if (t->phase != PH_MODEL || x->in->ask != t->ask || try_again(x, &limit))
+    if (t->phase != PH_MODEL || x->in->ask != t->ask ||
+        ask_without_media(x, &limit) || try_again(x, &limit))
         return;
     error = draft_error(x, x->in->error.code, failure_text(x), STR("model"));
     if (error)

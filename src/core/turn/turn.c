@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/cost.h"
+#include "core/media/media.h"
 #include "core/policy/policy.h"
 #include "core/turn/messages.h"
 
@@ -31,6 +32,8 @@ bool turn_history_add(struct turn *t, struct msg *m)
     if (!m)
         return false;
     assert(t->config && t->frame);
+    for (size_t i = 0; i < m->parts_count; i++)
+        spend(&m->media, media_tokens(&m->parts[i], turn_model(t)->spec));
     msg_seal(m);
     msg_link(m, t->history, t->frame->prefix);
     t->history = m;
@@ -44,24 +47,18 @@ static wend_str kept(const struct keep *k, wend_str s, wend_str absent)
     return arena_str(k->arena, s.ptr ? s : absent);
 }
 
-static struct msg *new_msg(const struct keep *k, enum role role, wend_str text)
+static struct msg *new_msg(const struct keep *k, enum role role, wend_str text,
+                           const wend_ev_part *parts, size_t parts_count)
 {
     struct msg *m = arena_alloc(k->arena, sizeof *m);
 
     if (m) {
         m->role = role;
         m->text = kept(k, text, STR(""));
+        m->parts = parts_keep(parts, parts_count, k->arena);
+        m->parts_count = m->parts ? parts_count : 0;
     }
     return m;
-}
-
-static void say(struct turn *t, const struct keep *k, enum role role,
-                wend_str text)
-{
-    struct msg *m = new_msg(k, role, text);
-
-    if (t->config)
-        turn_history_add(t, m);
 }
 
 /* ---- One function for each event that changes something ------------------ */
@@ -90,7 +87,9 @@ static void on_run_start(struct turn *t, const wend_event *ev,
     t->file_plan = plan ? plan->name : STR_NONE;
     t->phase = PH_BETWEEN;
     turn_take_messages(t, e, k);
-    say(t, k, ROLE_USER, e->prompt);
+    if (t->config)
+        turn_history_add(
+            t, new_msg(k, ROLE_USER, e->prompt, e->parts, e->parts_count));
 }
 
 static void on_turn_start(struct turn *t, const wend_ev_turn_start *e,
@@ -198,6 +197,7 @@ static void on_model_retry(struct turn *t, const wend_event *ev,
         spend_usage(t, ev->u.model_retry.usage);
         t->unpriced |= cost_of_usage(ev->u.model_retry.usage) < 0;
     }
+    turn_note_refused(t, ev->u.model_retry.reason, k);
     if (next.ptr && !str_eq(next, t->model))
         change_model(t, next, k);
     t->allowed =
@@ -391,6 +391,8 @@ static void on_call_end(struct turn *t, const wend_ev_call_end *e,
     t->flags[i] &= ~CALL_LOST;
     s->outcome = e->outcome;
     s->output = kept(k, e->output, STR(""));
+    s->parts = parts_keep(e->parts, e->parts_count, k->arena);
+    s->parts_count = s->parts ? e->parts_count : 0;
     if (is_plan_tool(t->config, e->name))
         turn_on_plan_result(t, e, k);
     if (e->labels_json.ptr)
@@ -429,6 +431,8 @@ void turn_add_results(struct turn *t, const struct keep *k)
             return;
         m->role = ROLE_TOOL;
         m->text = t->flags[i] & CALL_ENDED ? result_text(s, k) : STR(NO_RESULT);
+        m->parts = s->parts;
+        m->parts_count = s->parts_count;
         m->call = c->id;
         m->name = c->name;
         m->turn = t->counter;
@@ -452,7 +456,8 @@ static void on_message(struct turn *t, const wend_event *ev,
 {
     enum role role =
         str_is(ev->u.message.role, "system") ? ROLE_SYSTEM : ROLE_USER;
-    struct msg *m = new_msg(k, role, ev->u.message.text);
+    struct msg *m = new_msg(k, role, ev->u.message.text, ev->u.message.parts,
+                            ev->u.message.parts_count);
 
     if (!m)
         return;

@@ -56,6 +56,16 @@ struct call_state {
     bool changed;    /* ... which came with the approval: the model is told */
     wend_outcome outcome; /* NONE: it has not ended */
     wend_str output;
+    const wend_ev_part *parts; /* that come with the output */
+    size_t parts_count;
+};
+
+/* A model that refused parts of some types in this run: it is not sent any
+ * more of them. */
+struct media_refused {
+    const struct media_refused *prev;
+    wend_str model;
+    uint32_t types; /* 1 << enum media_type */
 };
 
 /* A child of the run that this one tries again: see wend_ev_unfinished. */
@@ -120,7 +130,8 @@ struct turn {
     bool unanswered;  /* the newest message broke off: it is no answer */
     bool context;     /* context_start without its end, after a fork */
     bool metrics_due; /* a turn, a plan or a forgotten action ended */
-    const struct unfinished *unfinished; /* one of a call or an action */
+    const struct unfinished *unfinished;  /* one of a call or an action */
+    const struct media_refused *refusals; /* newest first */
 
     const struct call *calls; /* of this message, last one first */
     uint32_t calls_count, failed_calls;
@@ -265,5 +276,26 @@ bool turn_history_add(struct turn *t, struct msg *m);
 void turn_join_pending(struct turn *t, const struct keep *k);
 /* The results of the calls of this turn, also of those without one. */
 void turn_add_results(struct turn *t, const struct keep *k);
+
+/* ---- turn_media.c: parts of messages ------------------------------------- */
+
+/* A copy in the arena; NULL if there are none, or memory runs out. */
+const wend_ev_part *parts_keep(const wend_ev_part *parts, size_t count,
+                               struct arena *a);
+/* The types that the model which is asked accepts, as far as is known. */
+uint32_t turn_media(const struct turn *t);
+/* Those that the messages of the conversation have. */
+uint32_t turn_media_present(const struct turn *t);
+/* The parts that the next request carries, newest first: those that the model
+ * accepts, as many as the provider's limits leave room for. In the arena; NULL:
+ * out of memory. */
+const wend_ev_part **turn_media_sent(const struct turn *t, struct arena *a,
+                                     size_t *count);
+/* The types that a provider's words refuse, out of those present. */
+uint32_t media_in_words(wend_str message, uint32_t present);
+/* As the reason of model_retry has them: "refused image". */
+wend_str media_reason(uint32_t types, struct arena *a);
+/* Notes such a reason; others change nothing. */
+void turn_note_refused(struct turn *t, wend_str reason, const struct keep *k);
 
 #endif

@@ -20,6 +20,8 @@ void turn_join_pending(struct turn *t, const struct keep *k)
         joined[--i].role = m->role;
         joined[i].text = m->text;
         joined[i].pinned = m->pinned;
+        joined[i].parts = m->parts;
+        joined[i].parts_count = m->parts_count;
     }
     for (i = 0; i < count; i++)
         turn_history_add(t, &joined[i]);

@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "base/header.h"
 #include "base/utf8.h"
+#include "core/media/media.h"
 #include "lib/agent/wishes.h"
 #include "lib/model/pool.h"
 #include "lib/run/run.h"
@@ -193,6 +194,17 @@ static wend_status add(struct candidates *c, const wend_agent_options *o,
     return name_it(c, i, err);
 }
 
+static void put_media(struct buf *b, uint32_t types)
+{
+    if (!types)
+        return;
+    json_open(b, "media", '[');
+    for (int i = 0; i < MEDIA_TYPES; i++)
+        if (types & 1u << i)
+            json_add_str(b, NULL, str_of(media_type_names[i]));
+    json_close(b, ']');
+}
+
 static void put_facts(struct buf *b, const struct model *facts,
                       const struct driver *d)
 {
@@ -203,6 +215,7 @@ static void put_facts(struct buf *b, const struct model *facts,
         json_add_i64(b, "context_tokens", facts->window);
     if (facts->no_tools)
         json_add_bool(b, "no_tool_calls", true);
+    put_media(b, facts->media);
     if (output) /* that a request allows; a budget may leave less */
         json_add_i64(b, "output_tokens", output);
     if (facts->output && facts->source)

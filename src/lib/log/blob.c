@@ -41,6 +41,7 @@ static wend_status note_reference(void *ctx, wend_str hash, struct arena *a,
 static bool note_event(void *ctx, const struct store_item *item)
 {
     struct blob_search *s = ctx;
+    const wend_ev_part *part;
     wend_event ev;
     wend_str cut;
 
@@ -52,6 +53,8 @@ static bool note_event(void *ctx, const struct store_item *item)
         cut = log_cut_blob(&ev);
         if (cut.ptr)
             note_hash(s, cut);
+        for (size_t i = 0; (part = event_part(&ev, i)); i++)
+            note_hash(s, str_or(part->hash, ""));
     }
     s->no_memory |= s->arena.failed;
     return !s->no_memory;

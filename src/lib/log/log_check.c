@@ -135,6 +135,20 @@ bool log_check_own(struct log_check *c)
                             "to this one");
 }
 
+static wend_status check_parts(struct log_check *c)
+{
+    const wend_ev_part *p;
+    wend_status s = WEND_OK;
+    wend_str bytes;
+
+    for (size_t i = 0; s == WEND_OK && (p = event_part(&c->ev, i)); i++) {
+        s = c->blob(c->blob_ctx, str_or(p->hash, ""), &c->arena, &bytes);
+        if (s == WEND_OK && (int64_t)bytes.len != p->bytes)
+            s = WEND_E_CORRUPT;
+    }
+    return s;
+}
+
 /* What the hash says is right, this was also written by us. */
 static bool check_event(struct log_check *c, const struct store_item *item)
 {
@@ -145,6 +159,8 @@ static bool check_event(struct log_check *c, const struct store_item *item)
 
     if (cut.ptr)
         s = c->blob(c->blob_ctx, cut, &c->arena, &all);
+    if (s == WEND_OK)
+        s = check_parts(c);
     if (s == WEND_E_NOMEM || c->arena.failed)
         return out_of_memory(c);
     if (s != WEND_OK)

@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/id.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "lib/log/log.h"
 #include "store/table.h"
 
@@ -75,7 +76,14 @@ static wend_status on_blob(void *ctx, wend_str hash, struct arena *a,
         return WEND_E_NOMEM;
     json_open(&x->out, NULL, '{');
     json_add_str(&x->out, "blob", hash);
-    json_add_str(&x->out, "text", *text);
+    if (utf8_valid_len(*text) == text->len) {
+        json_add_str(&x->out, "text", *text);
+    } else {
+        json_key(&x->out, "base64");
+        buf_char(&x->out, '"');
+        base64_put(&x->out, *text);
+        buf_char(&x->out, '"');
+    }
     buf_cstr(&x->out, "}\n");
     return WEND_OK;
 }

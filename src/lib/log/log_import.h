@@ -23,6 +23,7 @@ enum line_kind {
 
 struct log_line {
     wend_str run, hash, body;
+    bool base64; /* the body of a blob: its bytes are no text */
     struct store_item item;
     int64_t seq;
 };

@@ -49,6 +49,20 @@ static wend_status blob_text(const struct log_line *l, struct arena *a,
     if (!j)
         return why.status == WEND_E_NOMEM ? WEND_E_NOMEM : WEND_E_CORRUPT;
     *text = json_str(j);
+    if (l->base64 && text->ptr) {
+        struct buf bytes = {.mem = a->mem};
+        bool ok = base64_take(&bytes, *text);
+
+        if (!ok)
+            text->ptr = NULL;
+        else
+            *text = buf_keep(&bytes, a);
+        if (bytes.failed || a->failed) {
+            buf_free(&bytes);
+            return WEND_E_NOMEM;
+        }
+        buf_free(&bytes);
+    }
     return text->ptr && text->len <= BLOB_BYTES_MAX &&
                    log_blob_fits(l->hash, *text)
                ? WEND_OK

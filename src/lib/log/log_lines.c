@@ -77,8 +77,11 @@ static bool read_head(wend_str rest, struct log_line *l)
 
 static bool read_blob(wend_str rest, struct log_line *l)
 {
-    return take_hash(&rest, &l->hash, l->item.hash) &&
-           take(&rest, "\",\"text\":") && take_body(&rest, &l->body);
+    if (!take_hash(&rest, &l->hash, l->item.hash))
+        return false;
+    l->base64 = take(&rest, "\",\"base64\":");
+    return (l->base64 || take(&rest, "\",\"text\":")) &&
+           take_body(&rest, &l->body);
 }
 
 static bool read_event(wend_str rest, struct log_line *l)

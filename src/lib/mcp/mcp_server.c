@@ -244,15 +244,14 @@ static void on_progress(void *ctx, void *call, wend_str text)
     buf_free(&b);
 }
 
-static void on_done(void *ctx, void *call, bool ok, wend_str text,
-                    wend_str structured)
+static void on_done(void *ctx, void *call, const struct mcp_given *given)
 {
     struct mcp_server *s = ctx;
     struct served *sv = call;
     struct buf b = {.mem = &s->mem}, more = {.mem = &s->mem};
 
-    buf_str(&b, text);
-    buf_str(&more, structured);
+    buf_str(&b, given->text);
+    buf_str(&more, given->structured);
     if (b.failed || more.failed) {
         wend_call_fail(sv->call, "out of memory");
     } else {
@@ -260,12 +259,15 @@ static void on_done(void *ctx, void *call, bool ok, wend_str text,
         mcp_server_hide(s, more.ptr, more.len);
         if (more.len)
             call_set_structured(sv->call, buf_view(&more));
-        if (ok)
+        for (size_t i = 0; i < given->media_count; i++)
+            call_add_part(sv->call, given->media[i].bytes, given->media[i].name,
+                          NULL);
+        if (given->ok)
             wend_call_return(sv->call, buf_view(&b));
         else
             wend_call_fail(sv->call, buf_view(&b).ptr);
     }
-    if (ok)
+    if (given->ok)
         s->restarts = 0;
     buf_free(&b);
     buf_free(&more);

@@ -141,6 +141,7 @@ static wend_status read_entry(const char *path, wend_str text, wend_str model,
     if (found) {
         out->concurrency = found->concurrency;
         out->no_tools = found->no_tools;
+        out->media = found->media ? found->media : out->media;
     }
     return s;
 }

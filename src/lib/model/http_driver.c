@@ -45,6 +45,7 @@ struct http_session {
     const struct msg *sent_last;
     size_t sent_end;  /* bytes up to that message, with it; 0: nothing */
     bool sent_reader; /* its tools had read_result */
+    bool sent_media;  /* the request has parts: it is not kept */
     struct sse sse;
     struct decoder decoder;
     struct wire_sink sink;
@@ -203,6 +204,9 @@ void http_session_stop(struct session *base)
 
     stop_transfer(s);
     stop_decoding(s);
+    if (s->sent_media)
+        buf_free(&s->bufs[REQUEST]);
+    s->sent_media = false;
 }
 
 static void fail_model(struct http_session *s, const struct model_error *e)
@@ -489,7 +493,8 @@ static void encode(struct http_session *s, struct wire_ask *q)
     s->sent_reader = q->turn->results_cut;
     s->sent_last = q->turn->history;
     codec_request(s->driver->codec, q, b);
-    if (b->failed)
+    s->sent_media = q->media_count;
+    if (b->failed || s->sent_media)
         s->sent_end = 0;
 }
 
@@ -513,13 +518,20 @@ static wend_status begin(struct http_session *s, const struct turn *t,
         .between_ms = BETWEEN_BYTES_MS,
         .whole_ms = d->whole_ms,
     };
+    struct arena media = {.mem = &s->run->rt->mem};
+    wend_status st;
 
     buf_cstr(&s->bufs[URL], d->base_url);
     codec_path(d->codec, d->model, &s->bufs[URL]);
     if (d->query) /* of the base URL; the path may have one, too */
         buf_fmt(&s->bufs[URL], "%c%s", strchr(d->codec->path, '?') ? '&' : '?',
                 d->query);
-    encode(s, &q);
+    st = run_media(s->run, t, &media, &q, err);
+    if (st == WEND_OK)
+        encode(s, &q);
+    arena_free(&media);
+    if (st != WEND_OK)
+        return st;
     if (s->bufs[URL].failed || s->bufs[REQUEST].failed ||
         !decoder_init(&s->decoder, d->codec, &s->run->rt->mem, &s->sink))
         return fail_nomem(err);

@@ -194,6 +194,11 @@ static void settle(struct wend_call *c, wend_outcome outcome, wend_str output,
         in.kind = IN_CHECKED;
     if (c->structured.len)
         in.done.structured = buf_view(&c->structured);
+    if (outcome == WEND_OUTCOME_OK && c->parts_count) {
+        in.done.parts = c->parts;
+        in.done.parts_count = c->parts_count;
+        in.done.blobs = c->blobs.first;
+    }
     in.done.effect_possible = effect_possible;
     in.done.retryable = c->blame.retryable;
     in.done.labels = c->labels;

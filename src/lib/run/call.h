@@ -49,7 +49,10 @@ struct wend_call {
     /* the answer, written once before it is posted */
     wend_outcome outcome;
     struct buf output;
-    struct buf structured; /* JSON besides; empty: none */
+    struct buf structured;    /* JSON besides; empty: none */
+    struct event_blobs blobs; /* of its parts */
+    wend_ev_part *parts;
+    size_t parts_count;
 };
 
 /* Whether both are about the same call, or the same action of a plan. */

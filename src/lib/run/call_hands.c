@@ -1,7 +1,9 @@
 /*
  * call_hands.c - what a built-in tool may ask of its call.
  */
+#include "base/fail.h"
 #include "base/utf8.h"
+#include "core/media/media.h"
 #include "core/turn/verdict.h"
 #include "lib/run/call.h"
 #include "lib/run/child.h"
@@ -119,7 +121,7 @@ wend_str call_folder(const wend_call *call)
 
 void call_keep_answer(struct wend_call *c, wend_str output)
 {
-    if (c->tool->cache_ms && c->outcome == WEND_OUTCOME_OK)
+    if (c->tool->cache_ms && c->outcome == WEND_OUTCOME_OK && !c->parts_count)
         answers_keep(&c->tool->answers, &c->mem, c->args, output,
                      c->labels | run_labels(c->run),
                      rt_after(c->run->rt, c->tool->cache_ms));
@@ -231,6 +233,30 @@ void call_set_structured(wend_call *call, wend_str json)
     buf_str(&call->structured, json);
     if (call->structured.failed)
         buf_free(&call->structured);
+}
+
+wend_status call_add_part(wend_call *call, wend_str bytes, wend_str name,
+                          wend_error *err)
+{
+    struct arena *a = &call->arena;
+    wend_ev_part part;
+    wend_status s = media_look(bytes, &part, err);
+
+    if (s == WEND_OK && media_type_of(&part) == MEDIA_TEXT)
+        s = fail(err, WEND_E_INVAL, "is text");
+    if (s == WEND_OK && call->parts_count == PARTS_MAX)
+        s = fail(err, WEND_E_LIMIT, "is one part too many, after %d",
+                 PARTS_MAX);
+    if (s != WEND_OK)
+        return s;
+    if (!call->parts)
+        call->parts = arena_alloc(a, PARTS_MAX * sizeof *call->parts);
+    call->blobs.arena = a;
+    part_finish(&part, arena_str(a, bytes), name, &call->blobs);
+    if (a->failed)
+        return fail_nomem(err);
+    call->parts[call->parts_count++] = part;
+    return WEND_OK;
 }
 
 void call_put_limit(const struct wend_call *c, wend_str said, struct buf *out)

@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/id.h"
 #include "base/utf8.h"
+#include "core/turn/messages.h"
 #include "lib/plan/plan.h"
 #include "lib/run/child.h"
 
@@ -257,6 +258,8 @@ static wend_status fill_start(struct wend_run *r, const wend_run_options *o,
     e->config_json =
         past->config_json.ptr ? past->config_json : a->configs[r->mode]->json;
     e->messages_json = agent_blank(a, past->messages_json, &r->arena);
+    e->past_parts =
+        messages_parts(e->messages_json, &r->arena, &e->past_parts_count);
     e->follows = past->follows;
     e->past_labels_json = past->labels_json;
     run_name(r, o);
@@ -292,6 +295,11 @@ wend_status run_begin(struct wend_run *r, wend_str prompt,
 
     memset(&e, 0, sizeof e);
     s = fill_start(r, o, past, &e, err);
+    if (s == WEND_OK && plan && o->parts_count)
+        s = fail(err, WEND_E_INVAL,
+                 "run: a plan has no prompt that parts could come with");
+    if (s == WEND_OK && !r->child)
+        s = run_parts(r, o, &e, &in, err);
     if (s == WEND_OK && !r->child)
         s = run_context(r, &e.context_json, err);
     if (r->child)

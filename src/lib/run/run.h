@@ -261,6 +261,21 @@ size_t batch_bytes(const struct batch *b); /* that it holds on to */
 void batch_done(struct batch *b);          /* frees it, or keeps it for reuse */
 void batch_free(struct batch *b);
 
+/* ---- parts.c ------------------------------------------------------------- */
+
+struct wire_ask;
+
+/* Adds the blob, the hash and the name of a part that media_look has filled;
+ * bytes live as long as the blobs. See blobs->arena->failed. */
+void part_finish(wend_ev_part *part, wend_str bytes, wend_str name,
+                 struct event_blobs *blobs);
+/* Those of the options, checked; the bytes stay the caller's. */
+wend_status run_parts(struct wend_run *r, const wend_run_options *o,
+                      wend_ev_run_start *e, struct input *in, wend_error *err);
+/* Reads the bytes of the parts that the next request carries. */
+wend_status run_media(struct wend_run *r, const struct turn *t, struct arena *a,
+                      struct wire_ask *q, wend_error *err);
+
 /* ---- show.c -------------------------------------------------------------- */
 
 bool show_event(struct wend_run *r, const wend_event *ev);

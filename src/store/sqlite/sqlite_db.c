@@ -140,7 +140,8 @@ static const char *const queries[QUERIES] = {
                       " FROM runs",
     [Q_BLOB_USERS] = "SELECT body FROM events WHERE id > ? AND id < ?"
                      " AND (instr(body, '{\"blob\":\"')"
-                     " OR instr(body, '" CUT_MARK "'))",
+                     " OR instr(body, '" CUT_MARK "')"
+                     " OR instr(body, '" PART_MARK "'))",
     [Q_BLOB_DROP] = "DELETE FROM blobs WHERE hash = ?",
     [Q_CHANGED] = "PRAGMA data_version",
     [Q_LIST] = LIST_COLUMNS LIST_ORDER,

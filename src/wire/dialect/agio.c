@@ -7,7 +7,16 @@
 
 static RECORD_HOOK(run_starts)
 {
-    s->file = ev->u.run_start.plan_json.ptr != NULL;
+    const wend_ev_run_start *e = &ev->u.run_start;
+    struct buf query = {.mem = s->mem};
+
+    s->file = e->plan_json.ptr != NULL;
+    s->now.why = e->prompt;
+    if (e->parts_count) {
+        buf_str(&query, e->prompt);
+        dialect_put_parts(&query, e->parts, e->parts_count);
+        s->now.why = buf_keep(&query, &s->scratch);
+    }
     return true;
 }
 
@@ -158,7 +167,7 @@ static RECORD_HOOK(is_other)
 
 static const struct record_rule rules[] = {
     {ON(RUN_START), run_starts, "run_started",
-     .rows = {{"query", ROW_STR, EV(u.run_start.prompt), .none = ""}}},
+     .rows = {{"query", ROW_STR, OWN(now.why), .none = ""}}},
     {ON(TURN_START) | ON(PLAN_START), step_starts, "step_started",
      .rows = {STEP}},
     {ON(MODEL_START), record_model, "debug", IF(verbose),

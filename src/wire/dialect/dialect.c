@@ -3,6 +3,7 @@
  */
 #include "wire/dialect/dialect.h"
 
+#include "core/media/media.h"
 #include "wire/dialect/record.h"
 
 _Static_assert(WEND_EVENT_TYPES <= 64, "ON() has a bit for each type");
@@ -162,4 +163,17 @@ void dialect_close(struct dialect_stream *s)
         buf_free(buf_at(s, i));
     s->calls = NULL;
     s->dialect = NULL;
+}
+
+void dialect_put_parts(struct buf *b, const wend_ev_part *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        buf_cstr(b, " [");
+        media_put_name(b, &parts[i]);
+        if (parts[i].name.len && media_type_of(&parts[i]) != MEDIA_TEXT) {
+            buf_char(b, ' ');
+            buf_str(b, parts[i].name);
+        }
+        buf_char(b, ']');
+    }
 }

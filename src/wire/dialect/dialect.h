@@ -82,6 +82,10 @@ struct dialect_stream {
     bool no_planner;                 /* a tool `plan` is like any other tool */
 };
 
+/* Appends a note for each part of a message, where there is only text:
+ * " [image png 800x600 photo.png]". */
+void dialect_put_parts(struct buf *b, const wend_ev_part *parts, size_t count);
+
 /* m is borrowed. */
 void dialect_open(struct dialect_stream *s, const struct dialect *d,
                   const struct mem *m, bool verbose);

@@ -11,6 +11,7 @@
 #include "base/decimal.h"
 #include "base/fail.h"
 #include "base/limits.h"
+#include "core/media/media.h"
 #include "wire/file/wishes.h"
 
 /* ---- Values -------------------------------------------------------------- */
@@ -33,6 +34,25 @@ static FIELD_READ(read_usd)
         return fields_wrong(f, j,
                             "USD for a million tokens, from 0 to 2000, with "
                             "at most 9 decimals");
+    return WEND_OK;
+}
+
+/* Text is always accepted. */
+static FIELD_READ(read_media)
+{
+    static const char *const names = "a list of text, image, document, audio";
+    uint32_t types = 1u << MEDIA_TEXT;
+
+    if (j->kind != JSON_ARRAY)
+        return fields_wrong(f, j, names);
+    for (const struct json *one = j->first; one; one = one->next) {
+        int type = str_index(json_str(one), media_type_names, MEDIA_TYPES);
+
+        if (type < 0)
+            return fields_wrong(f, one, names);
+        types |= 1u << type;
+    }
+    *(uint32_t *)at = types;
     return WEND_OK;
 }
 
@@ -71,6 +91,7 @@ static FIELD_READ(read_model)
          .max = MODEL_REQUESTS_MAX},
         {"tools", field_bool, AT(no_tools)},
         WISH_ROWS(struct model, wishes),
+        {"media", read_media, AT(media)},
         {0},
     };
     struct model *m = at;

@@ -19,6 +19,7 @@ struct model {
     int64_t concurrency; /* requests at once; 0 = no limit */
     bool no_tools;       /* it cannot call tools */
     struct wishes wishes;
+    uint32_t media; /* 1 << enum media_type that it accepts; 0 = unknown */
     /* Of a row that wend comes with: where it was found, and when. NULL: the
      * row is from a file. */
     const char *source, *date;

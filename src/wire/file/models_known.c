@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "core/media/media.h"
+
 #define SOURCE                                  \
     "https://github.com/BerriAI/litellm/blob/"  \
     "b45b4b73004261b47369d7d12c97d58b137a732e/" \
@@ -27,16 +29,19 @@
         .name = NAME(name_), .window = (window_), .output = (output_), \
         .price.cache_write = -1, .source = SOURCE, .date = DATE        \
     }
-#define PRICED(name_, window_, output_, in, cached_, write, out)       \
-    {                                                                  \
-        .name = NAME(name_), .window = (window_), .output = (output_), \
-        .price = {.known = true,                                       \
-                  .input = USD(in),                                    \
-                  .cached = USD(cached_),                              \
-                  .cache_write = USD(write),                           \
-                  .output = USD(out)},                                 \
-        .source = SOURCE, .date = DATE                                 \
-    }
+#define FACTS(name_, window_, output_, in, cached_, write, out)    \
+    .name = NAME(name_), .window = (window_), .output = (output_), \
+    .price = {.known = true,                                       \
+              .input = USD(in),                                    \
+              .cached = USD(cached_),                              \
+              .cache_write = USD(write),                           \
+              .output = USD(out)},                                 \
+    .source = SOURCE, .date = DATE
+/* clang-format off */
+#define PRICED(...) {FACTS(__VA_ARGS__)}
+/* No images, no documents, no audio. */
+#define TEXT_ONLY(...) {FACTS(__VA_ARGS__), .media = 1u << MEDIA_TEXT}
+/* clang-format on */
 
 #define A "anthropic:"
 #define G "gemini:"
@@ -59,7 +64,7 @@ static const struct model known[] = {
     PRICED(O "gpt-5.4-mini", 272000, 128000, 0.75, 0.075, -1, 4.5),
     PRICED(O "gpt-5.4-nano", 272000, 128000, 0.2, 0.02, -1, 1.25),
     UNPRICED(O "gpt-5.5", 1050000, 128000),
-    PRICED(O "o3-mini", 200000, 100000, 1.1, 0.55, -1, 4.4),
+    TEXT_ONLY(O "o3-mini", 200000, 100000, 1.1, 0.55, -1, 4.4),
     PRICED(O "o4-mini", 200000, 100000, 1.1, 0.275, -1, 4.4),
     PRICED(A "claude-haiku-4-5", 200000, 64000, 1, 0.1, 1.25, 5),
     PRICED(A "claude-haiku-4-5-20251001", 200000, 64000, 1, 0.1, 1.25, 5),

@@ -269,9 +269,10 @@ static bool is_ours(const struct mcp *m, const struct json *id)
 static void on_answer(struct mcp *m, const struct rpc *r)
 {
     struct buf text = {.mem = m->mem}, more = {.mem = m->mem};
-    const struct json *structured = NULL;
+    struct arena arena = {.mem = m->mem};
+    struct mcp_result result = {.out = &text, .arena = &arena};
+    struct mcp_given given = {0};
     struct mcp_call **at;
-    bool ok = false;
 
     if (m->asked && rpc_id_is(r->id, m->asked)) {
         on_asked(m, r);
@@ -290,14 +291,18 @@ static void on_answer(struct mcp *m, const struct rpc *r)
     if (r->kind == RPC_ERROR)
         mcp_error_text(r, &text);
     else
-        ok = mcp_result_text(r->result, &text, &structured);
-    if (structured)
-        json_put(&more, structured);
-    if (text.failed || more.failed)
-        mcp_finish(m, at, false, STR("out of memory"), STR_NONE);
-    else
-        mcp_finish(m, at, ok, buf_view(&text),
-                   structured ? buf_view(&more) : STR_NONE);
+        given.ok = mcp_result_read(r->result, &result);
+    if (result.structured) {
+        json_put(&more, result.structured);
+        given.structured = buf_view(&more);
+    }
+    given.text = buf_view(&text);
+    given.media = result.media;
+    given.media_count = result.media_count;
+    if (text.failed || more.failed || arena.failed)
+        given = (struct mcp_given){.text = STR("out of memory")};
+    mcp_finish(m, at, &given);
+    arena_free(&arena);
     buf_free(&text);
     buf_free(&more);
 }
@@ -315,11 +320,11 @@ static void on_broken(struct mcp *m, const struct json *id)
         else
             mcp_fail(m, "the server's answer is not a message of the protocol");
     } else if (at && *at) {
-        mcp_finish(
-            m, at, false,
-            STR("the server's answer is not a message of the protocol; the "
-                "tool may have had an effect"),
-            STR_NONE);
+        mcp_finish(m, at,
+                   &(struct mcp_given){
+                       .text = STR("the server's answer is not a message of "
+                                   "the protocol; the tool may have had an "
+                                   "effect")});
     }
 }
 
@@ -487,7 +492,7 @@ static void call_refused(struct mcp *m, struct mcp_call **at, int status,
 {
     bool session_over = status == 404 && !m->modern && m->state == MCP_READY;
 
-    mcp_finish(m, at, false, why, STR_NONE);
+    mcp_finish(m, at, &(struct mcp_given){.text = why});
     if (session_over)
         start_again(m);
 }

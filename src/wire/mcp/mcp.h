@@ -58,16 +58,29 @@ struct mcp_send {
     const char *const *headers; /* for HTTP: `Name: value`, NULL at the end */
 };
 
+/* A picture, a sound or a document. */
+struct mcp_media {
+    wend_str bytes, name; /* the name may be absent */
+};
+
+/* What a call gave, or what went wrong. */
+struct mcp_given {
+    bool ok;
+    wend_str text;
+    wend_str structured; /* the same as JSON, if the text has not all of it;
+                            else absent */
+    const struct mcp_media *media;
+    size_t media_count;
+};
+
 /* Strings are lent for the call. None of these may free the machine. */
 struct mcp_sink {
     void (*send)(void *ctx, const struct mcp_send *m);
     /* The tools are known (mcp.tools), for the first time or again. */
     void (*ready)(void *ctx);
     void (*progress)(void *ctx, void *call, wend_str text);
-    /* The call is over; what it gave, or what went wrong. structured: the
-     * same as JSON, if the text has not all of it; else absent. */
-    void (*done)(void *ctx, void *call, bool ok, wend_str text,
-                 wend_str structured);
+    /* The call is over. */
+    void (*done)(void *ctx, void *call, const struct mcp_given *given);
     /* The answer is no longer needed: close its stream. */
     void (*drop)(void *ctx, int64_t id);
     void (*warn)(void *ctx, const char *text);

@@ -40,8 +40,8 @@ void mcp_send_answer(struct mcp *m, const struct buf *body);
 /* The link to the call of that id, or the end of the list. */
 struct mcp_call **mcp_find(struct mcp *m, const struct json *id);
 void mcp_unlink(struct mcp *m, struct mcp_call **at);
-void mcp_finish(struct mcp *m, struct mcp_call **at, bool ok, wend_str text,
-                wend_str structured);
+void mcp_finish(struct mcp *m, struct mcp_call **at,
+                const struct mcp_given *given);
 /* The only call that was sent and is open; NULL: none or several. */
 struct mcp_call **mcp_only(struct mcp *m);
 /* Those that were sent, or all. */
@@ -65,11 +65,17 @@ const char *mcp_params_find(const struct json *schema, struct arena *a,
 
 /* ---- mcp_result.c -------------------------------------------------------- */
 
-/* The result of a tool as text for a model. False: the tool failed. Structured
- * content is the text only where there is no other; else it is left in
- * `structured`. */
-bool mcp_result_text(const struct json *result, struct buf *out,
-                     const struct json **structured);
+struct mcp_result {
+    struct buf *out;               /* text for a model */
+    struct arena *arena;           /* of the media */
+    const struct json *structured; /* besides the text; NULL: none */
+    struct mcp_media *media;
+    size_t media_count;
+};
+
+/* Reads the result of a tool; out and arena are set. False: the tool failed.
+ * Structured content is the text only where there is no other. */
+bool mcp_result_read(const struct json *result, struct mcp_result *r);
 void mcp_progress_text(const struct json *params, struct buf *out);
 void mcp_error_text(const struct rpc *error, struct buf *out);
 

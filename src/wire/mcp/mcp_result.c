@@ -1,9 +1,11 @@
 /*
  * mcp_result.c - what a tool of a server gave, as text for a model.
  *
- * Text stays as it is. What a text model cannot take (pictures, sound,
- * binary files) becomes a note with type and size.
+ * Text stays as it is. Pictures, sound and documents become parts, with a note
+ * in the text; what is not one of these is a note with type and size.
  */
+#include "base/hash.h"
+#include "core/media/media.h"
 #include "wire/mcp/mcp_parts.h"
 
 enum { WORD_MAX = 200 }; /* of a name, a type or a URI that is shown */
@@ -35,23 +37,38 @@ static void put_word(struct buf *b, wend_str s, const char *otherwise)
         buf_cstr(b, otherwise);
 }
 
-static long long base64_bytes(wend_str s)
+/* A part, if the bytes are one; the note says what it is. */
+static bool put_part(struct mcp_result *r, wend_str data, wend_str name)
 {
-    size_t len = s.len;
+    struct buf bytes = {.mem = r->out->mem};
+    wend_ev_part part;
+    bool ok = r->media_count < PARTS_MAX && base64_take(&bytes, data) &&
+              media_look(buf_view(&bytes), &part, NULL) == WEND_OK &&
+              media_type_of(&part) != MEDIA_TEXT;
 
-    while (len && s.ptr[len - 1] == '=')
-        len--;
-    return (long long)(len / 4 * 3 + (len % 4 ? len % 4 - 1 : 0));
+    if (ok) {
+        media_note(r->out, &part, "");
+        r->media[r->media_count].bytes = buf_keep(&bytes, r->arena);
+        r->media[r->media_count].name = name;
+        r->media_count++;
+    }
+    r->out->failed |= bytes.failed;
+    buf_free(&bytes);
+    return ok;
 }
 
-static void put_media(struct buf *b, const struct json *c)
+static void put_media(struct mcp_result *r, const struct json *c)
 {
+    struct buf *b = r->out;
+    wend_str data = json_get_str(c, "data");
+
+    if (put_part(r, data, STR_NONE))
+        return;
     buf_char(b, '[');
     put_word(b, json_get_str(c, "type"), "");
     buf_char(b, ' ');
     put_word(b, json_get_str(c, "mimeType"), "of unknown type");
-    buf_fmt(b, ", %lld bytes, not shown]",
-            base64_bytes(json_get_str(c, "data")));
+    buf_fmt(b, ", %zu bytes, not shown]", base64_bytes(data));
 }
 
 static void put_type(struct buf *b, const struct json *c)
@@ -64,8 +81,9 @@ static void put_type(struct buf *b, const struct json *c)
     }
 }
 
-static void put_link(struct buf *b, const struct json *c)
+static void put_link(struct mcp_result *to, const struct json *c)
 {
+    struct buf *b = to->out;
     wend_str about = json_get_str(c, "description");
     int64_t size;
 
@@ -83,8 +101,9 @@ static void put_link(struct buf *b, const struct json *c)
     }
 }
 
-static void put_resource(struct buf *b, const struct json *c)
+static void put_resource(struct mcp_result *to, const struct json *c)
 {
+    struct buf *b = to->out;
     const struct json *r = json_get(c, "resource");
     wend_str text = json_get_str(r, "text");
     wend_str blob = json_get_str(r, "blob");
@@ -92,8 +111,11 @@ static void put_resource(struct buf *b, const struct json *c)
     buf_cstr(b, "[resource ");
     put_word(b, json_get_str(r, "uri"), "without a URI");
     put_type(b, r);
-    if (blob.ptr)
-        buf_fmt(b, ", %lld bytes, not shown", base64_bytes(blob));
+    if (blob.ptr) {
+        buf_cstr(b, ", ");
+        if (!put_part(to, blob, json_get_str(r, "uri")))
+            buf_fmt(b, "%zu bytes, not shown", base64_bytes(blob));
+    }
     buf_char(b, ']');
     if (text.len) {
         buf_char(b, '\n');
@@ -101,16 +123,16 @@ static void put_resource(struct buf *b, const struct json *c)
     }
 }
 
-static void put_plain(struct buf *b, const struct json *c)
+static void put_plain(struct mcp_result *r, const struct json *c)
 {
-    put_text(b, json_get_str(c, "text"));
+    put_text(r->out, json_get_str(c, "text"));
 }
 
-static void put_content(struct buf *b, const struct json *c)
+static void put_content(struct mcp_result *r, const struct json *c)
 {
     static const struct {
         const char *type;
-        void (*put)(struct buf *b, const struct json *c);
+        void (*put)(struct mcp_result *r, const struct json *c);
     } kinds[] = {
         {"text", put_plain},        {"image", put_media},
         {"audio", put_media},       {"resource_link", put_link},
@@ -120,12 +142,12 @@ static void put_content(struct buf *b, const struct json *c)
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (str_is(type, kinds[i].type)) {
-            kinds[i].put(b, c);
+            kinds[i].put(r, c);
             return;
         }
-    buf_cstr(b, "[content of kind '");
-    put_word(b, type, "");
-    buf_cstr(b, "', not shown]");
+    buf_cstr(r->out, "[content of kind '");
+    put_word(r->out, type, "");
+    buf_cstr(r->out, "', not shown]");
 }
 
 /* NULL, or what is wrong with the form of a result. */
@@ -197,26 +219,30 @@ static bool has_result(const struct json *result, struct buf *out)
     return !wrong;
 }
 
-bool mcp_result_text(const struct json *result, struct buf *out,
-                     const struct json **structured)
+bool mcp_result_read(const struct json *result, struct mcp_result *r)
 {
     const struct json *list = json_get(result, "content");
     const struct json *value = json_get(result, "structuredContent");
     const struct json *error = json_get(result, "isError");
+    struct buf *out = r->out;
     size_t from = out->len;
 
-    *structured = NULL;
+    r->media = arena_alloc(r->arena, PARTS_MAX * sizeof *r->media);
+    if (!r->media) {
+        out->failed = true;
+        return false;
+    }
     if (!has_result(result, out))
         return false;
     for (const struct json *c = list ? list->first : NULL; c; c = c->next) {
         if (out->len > from)
             buf_char(out, '\n');
-        put_content(out, c);
+        put_content(r, c);
     }
     if (value && value->kind == JSON_NULL)
         value = NULL;
     if (list && list->first)
-        *structured = value;
+        r->structured = value;
     else if (value)
         json_put(out, value);
     if (json_is_true(error) && out->len == from)

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "base/hash.h"
 #include "wire/mcp/mcp_parts.h"
 
 #define META "io.modelcontextprotocol/"
@@ -32,23 +33,6 @@ static bool is_plain(wend_str s)
     return !(str_starts(s, ENCODED_HEAD) && str_ends(s, ENCODED_TAIL));
 }
 
-static void put_base64(struct buf *b, wend_str s)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                 "abcdefghijklmnopqrstuvwxyz0123456789+/";
-
-    for (size_t i = 0; i < s.len; i += 3) {
-        unsigned long w = 0;
-
-        for (size_t k = 0; k < 3; k++)
-            w = w << 8 | (i + k < s.len ? (unsigned char)s.ptr[i + k] : 0);
-        buf_char(b, digits[w >> 18]);
-        buf_char(b, digits[w >> 12 & 63]);
-        buf_char(b, i + 1 < s.len ? digits[w >> 6 & 63] : '=');
-        buf_char(b, i + 2 < s.len ? digits[w & 63] : '=');
-    }
-}
-
 void mcp_put_header(struct buf *b, const char *name, wend_str value)
 {
     buf_fmt(b, "%s: ", name);
@@ -56,7 +40,7 @@ void mcp_put_header(struct buf *b, const char *name, wend_str value)
         buf_str(b, value);
     } else {
         buf_cstr(b, ENCODED_HEAD);
-        put_base64(b, value);
+        base64_put(b, value);
         buf_cstr(b, ENCODED_TAIL);
     }
     buf_char(b, 0);
@@ -237,13 +221,13 @@ void mcp_unlink(struct mcp *m, struct mcp_call **at)
     mem_free(m->mem, c);
 }
 
-void mcp_finish(struct mcp *m, struct mcp_call **at, bool ok, wend_str text,
-                wend_str structured)
+void mcp_finish(struct mcp *m, struct mcp_call **at,
+                const struct mcp_given *given)
 {
     void *call = (*at)->call;
 
     mcp_unlink(m, at);
-    m->sink->done(m->ctx, call, ok, text, structured);
+    m->sink->done(m->ctx, call, given);
 }
 
 struct mcp_call **mcp_only(struct mcp *m)
@@ -264,7 +248,7 @@ void mcp_finish_all(struct mcp *m, bool unsent, const char *why)
 
     while (*at)
         if ((*at)->id || unsent)
-            mcp_finish(m, at, false, str_of(why), STR_NONE);
+            mcp_finish(m, at, &(struct mcp_given){.text = str_of(why)});
         else
             at = &(*at)->next;
 }
@@ -309,8 +293,9 @@ void mcp_call(struct mcp *m, void *call, const struct mcp_tool *tool,
     char *at;
 
     if (!c) {
-        m->sink->done(m->ctx, call, false, str_of(why ? why : "out of memory"),
-                      STR_NONE);
+        m->sink->done(
+            m->ctx, call,
+            &(struct mcp_given){.text = str_of(why ? why : "out of memory")});
         return;
     }
     at = (char *)(c + 1);

@@ -156,7 +156,8 @@ static void put_assistant(struct request_writer *w, const struct msg *m)
 static bool makes_user_block(const struct msg *m)
 {
     return m->role == ROLE_TOOL ||
-           (m->role != ROLE_ASSISTANT && !text_is_blank(m->text));
+           (m->role != ROLE_ASSISTANT &&
+            (m->parts_count || !text_is_blank(m->text)));
 }
 
 /* Results and what the user says after them are one message. */
@@ -182,7 +183,46 @@ static void put_said(struct request_writer *w, const struct msg *m)
     if (!makes_user_block(m))
         return;
     open_user(w);
-    put_text_block(w->out, m->text, mark_of(w, m));
+    request_put_parts(w, m);
+    if (!text_is_blank(m->text))
+        put_text_block(w->out, m->text, mark_of(w, m));
+}
+
+static void put_media_text(struct request_writer *w, wend_str text)
+{
+    put_text_block(w->out, text, "");
+}
+
+static bool put_media(struct request_writer *w, const wend_ev_part *p,
+                      enum media_type type, wend_str bytes)
+{
+    struct buf *b = w->out;
+
+    if (type != MEDIA_IMAGE && type != MEDIA_DOCUMENT)
+        return false;
+    json_key(b, NULL);
+    buf_fmt(b, "{\"type\":\"%s\",\"source\":{\"type\":\"base64\"",
+            media_type_names[type]);
+    json_add_str(b, "media_type", p->media);
+    request_base64(b, "data", bytes);
+    json_close(b, '}');
+    if (type == MEDIA_DOCUMENT && p->name.len)
+        json_add_str(b, "title", p->name);
+    json_close(b, '}');
+    return true;
+}
+
+static void put_content(struct request_writer *w, const struct msg *m)
+{
+    if (!m->parts_count) {
+        request_str(w->out, "content", m->text);
+        return;
+    }
+    json_open(w->out, "content", '[');
+    if (!text_is_blank(m->text))
+        put_text_block(w->out, m->text, "");
+    request_put_parts(w, m);
+    json_close(w->out, ']');
 }
 
 static void put_result(struct request_writer *w, const struct msg *m)
@@ -192,7 +232,7 @@ static void put_result(struct request_writer *w, const struct msg *m)
     open_user(w);
     buf_cstr(w->out, "{\"type\":\"tool_result\",\"tool_use_id\":");
     name_put_id(w->out, wire_result_id(w->turn, m, room));
-    request_str(w->out, "content", m->text);
+    put_content(w, m);
     buf_cstr(w->out, m->failed ? ",\"is_error\":true" : "");
     buf_cstr(w->out, mark_of(w, m));
     json_close(w->out, '}');
@@ -338,5 +378,7 @@ const struct request_form anthropic_form = {
     .result = put_result,
     .tail = put_tail,
     .tool = put_tool,
+    .part = put_media,
+    .part_text = put_media_text,
     .own_size = sizeof(struct cache_marks),
 };

@@ -39,6 +39,12 @@ static const struct {
      {"context_length_exceeded", "context_window_exceeded",
       "model_context_window_exceeded", "exceed_context_size_error",
       "request_too_large", "string_above_max_length"}},
+    {CODE_MEDIA,
+     {"invalid_image", "invalid_image_format", "invalid_image_mode",
+      "invalid_image_url", "invalid_base64_image", "image_too_large",
+      "image_too_small", "image_parse_error", "empty_image_file",
+      "unsupported_image_media_type", "image_content_policy_violation",
+      "failed_to_download_image", "image_file_too_large"}},
     {CODE_RATE_LIMIT,
      {"rate_limit_error", "rate_limit_exceeded", "rate_limit_reached_error",
       "rate_limited", "too_many_requests", "resource_exhausted", "throttling",
@@ -83,6 +89,31 @@ static const char *const overflow_phrases[] = {
     "exceeds the maximum number of tokens",
 };
 
+/* The same for a request with parts that the model does not accept. */
+static const char *const media_phrases[] = {
+    "image_url is only supported",
+    "expected to be either text or image_url",
+    "support image input",
+    "support audio input",
+    "support file input",
+    "is not a multimodal model",
+    "image(s) may be provided",
+    "audio(s) may be provided",
+    "image input is not supported",
+    "audio input is not supported",
+    "does not support image",
+    "does not support vision",
+    "does not support audio",
+    "does not support pdf",
+    "required for image input",
+    "image dimensions exceed",
+    "image exceeds",
+    "could not process image",
+    "could not process pdf",
+    "unsupported mime type",
+    "allowed values: ['text']",
+};
+
 static bool contains(wend_str s, const char *phrase)
 {
     for (; s.len; s.ptr++, s.len--)
@@ -108,12 +139,24 @@ static enum model_code status_code(int status)
     return CODE_UNKNOWN;
 }
 
-static bool says_overflow(wend_str message)
+static bool says(wend_str message, const char *const *phrases, size_t count)
 {
-    for (size_t i = 0; i < sizeof overflow_phrases / sizeof(char *); i++)
-        if (contains(message, overflow_phrases[i]))
+    for (size_t i = 0; i < count; i++)
+        if (contains(message, phrases[i]))
             return true;
     return false;
+}
+
+static bool says_overflow(wend_str message)
+{
+    return says(message, overflow_phrases,
+                sizeof overflow_phrases / sizeof *overflow_phrases);
+}
+
+static bool says_media(wend_str message)
+{
+    return says(message, media_phrases,
+                sizeof media_phrases / sizeof *media_phrases);
 }
 
 /* The first known word counts, except that "invalid" may mean anything: it
@@ -133,6 +176,10 @@ static enum model_code said_code(const struct failure_said *said)
     if ((code == CODE_INVALID || code == CODE_UNKNOWN) &&
         (says_overflow(said->message) || says_overflow(said->more)))
         return CODE_OVERFLOW;
+    if ((code == CODE_INVALID || code == CODE_UNKNOWN ||
+         code == CODE_NOT_FOUND || code == CODE_SERVICE) &&
+        (says_media(said->message) || says_media(said->more)))
+        return CODE_MEDIA;
     if (code == CODE_INVALID && by_status != CODE_UNKNOWN)
         return by_status;
     return code;
@@ -417,7 +464,7 @@ static void decide(int status, enum model_code *code,
 {
     *retry =
         (status == 408 || status == 409 || status == 429 || status >= 500) &&
-        *code != CODE_AUTH && *code != CODE_OVERFLOW;
+        *code != CODE_AUTH && *code != CODE_OVERFLOW && *code != CODE_MEDIA;
     if (str_is(str_trim(h->should_retry, is_blank), "true"))
         *retry = true;
     else if (str_is(str_trim(h->should_retry, is_blank), "false"))

@@ -174,11 +174,14 @@ static void open_user(struct buf *b)
 }
 
 /* Results that follow each other are one content: there must be as many
- * parts in it as the content before it has calls. */
+ * responses in it as the content before it has calls. Before generation 3 what
+ * they come with follows them as parts of its own. */
 static void put_result(struct request_writer *w, const struct msg *m)
 {
+    const struct gemini_asked *asked = w->own;
     bool first = !w->at || w->list[w->at - 1]->role != ROLE_TOOL;
     bool last = w->at + 1 == w->count || w->list[w->at + 1]->role != ROLE_TOOL;
+    size_t batch;
 
     if (first)
         open_user(w->out);
@@ -186,18 +189,45 @@ static void put_result(struct request_writer *w, const struct msg *m)
     buf_cstr(w->out, "{\"functionResponse\":{");
     parts_add_str(w->out, "id", id_given(w->own, m->call));
     put_name(w, m->name);
-    buf_cstr(w->out, m->failed ? ",\"response\":{\"error\":"
-                               : ",\"response\":{\"output\":");
-    json_put_str(w->out, m->text);
-    buf_cstr(w->out, last ? "}}}]}" : "}}}");
+    json_open(w->out, "response", '{');
+    request_result_text(w, m->failed ? "error" : "output", m);
+    json_close(w->out, '}');
+    if (asked->generation >= 3 && request_sends(w, m)) {
+        json_open(w->out, "parts", '[');
+        request_put_sent(w, m);
+        json_close(w->out, ']');
+    }
+    buf_cstr(w->out, "}}");
+    if (asked->generation < 3 && request_batch(w, &batch))
+        request_put_batch(w, batch);
+    buf_cstr(w->out, last ? "]}" : "");
+}
+
+static void put_media_text(struct request_writer *w, wend_str text)
+{
+    put_text_part(w->out, text);
+}
+
+static bool put_media(struct request_writer *w, const wend_ev_part *p,
+                      enum media_type type, wend_str bytes)
+{
+    (void)type;
+    json_key(w->out, NULL);
+    buf_cstr(w->out, "{\"inlineData\":{");
+    json_add_str(w->out, "mimeType", p->media);
+    request_base64(w->out, "data", bytes);
+    buf_cstr(w->out, "}}");
+    return true;
 }
 
 static void put_said(struct request_writer *w, const struct msg *m)
 {
-    if (!m->text.len)
+    if (!m->text.len && !m->parts_count)
         return;
     open_user(w->out);
-    put_text_part(w->out, m->text);
+    request_put_parts(w, m);
+    if (m->text.len)
+        put_text_part(w->out, m->text);
     buf_cstr(w->out, "]}");
 }
 
@@ -307,5 +337,7 @@ const struct request_form gemini_form = {
     .result = put_result,
     .tail = request_tail,
     .tool = put_tool,
+    .part = put_media,
+    .part_text = put_media_text,
     .own_size = sizeof(struct gemini_asked),
 };

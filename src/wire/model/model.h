@@ -14,6 +14,11 @@
 #include "core/turn/turn.h"
 #include "wire/http/http.h"
 
+/* The bytes of a part. */
+struct wire_media {
+    wend_str hash, bytes;
+};
+
 /* A request: the conversation is the turn's. */
 struct wire_ask {
     const struct turn *turn;
@@ -27,6 +32,8 @@ struct wire_ask {
      * NULL. */
     const struct msg *after;
     size_t *messages_end;
+    const struct wire_media *media; /* of the parts that it carries */
+    size_t media_count;
 };
 
 /* Where a decoder puts what it finds. Text is never empty. */

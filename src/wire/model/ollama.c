@@ -34,12 +34,83 @@ static void put_assistant(struct request_writer *w, const struct msg *m)
     json_close(w->out, '}');
 }
 
+/* The content of a message is one string, and its pictures and sounds are a
+ * list beside it: two walks over the parts. */
+struct ollama_asked {
+    struct buf text; /* of the message, in the first walk */
+    bool beside;     /* the second walk */
+};
+
+static void put_part_text(struct request_writer *w, wend_str text)
+{
+    struct ollama_asked *asked = w->own;
+
+    if (asked->beside)
+        return;
+    buf_str(&asked->text, text);
+    buf_char(&asked->text, '\n');
+}
+
+static bool put_part(struct request_writer *w, const wend_ev_part *p,
+                     enum media_type type, wend_str bytes)
+{
+    const struct ollama_asked *asked = w->own;
+
+    (void)p;
+    if (type == MEDIA_DOCUMENT)
+        return false;
+    if (asked->beside)
+        request_base64(w->out, NULL, bytes);
+    return true;
+}
+
+/* m: the message itself, or NULL for what the results up to it come with. */
+static void walk(struct request_writer *w, const struct msg *m, size_t first)
+{
+    if (m)
+        request_put_parts(w, m);
+    else
+        request_put_batch(w, first);
+}
+
+static void put_with_parts(struct request_writer *w, const struct msg *m,
+                           size_t first)
+{
+    struct ollama_asked *asked = w->own;
+
+    asked->text = (struct buf){.mem = w->out->mem};
+    asked->beside = false;
+    walk(w, m, first);
+    if (m)
+        buf_str(&asked->text, m->text);
+    asked->beside = true;
+    request_open(w->out, m ? m->role : ROLE_USER);
+    request_str(w->out, "content", buf_view(&asked->text));
+    json_open(w->out, "images", '[');
+    walk(w, m, first);
+    buf_cstr(w->out, "]}");
+    w->out->failed |= asked->text.failed;
+    buf_free(&asked->text);
+}
+
+static void put_said(struct request_writer *w, const struct msg *m)
+{
+    if (m->parts_count)
+        put_with_parts(w, m, 0);
+    else
+        request_said(w, m);
+}
+
 static void put_result(struct request_writer *w, const struct msg *m)
 {
+    size_t first;
+
     request_open(w->out, ROLE_TOOL);
     request_str(w->out, "tool_name", m->name);
-    request_str(w->out, "content", m->text);
+    request_result_text(w, "content", m);
     json_close(w->out, '}');
+    if (request_batch(w, &first))
+        put_with_parts(w, NULL, first);
 }
 
 static void put_tool(struct request_writer *w, const struct tool *t)
@@ -83,12 +154,15 @@ static void put_tail(struct request_writer *w)
 
 static const struct request_form request_form = {
     .head = request_head,
-    .said = request_said,
+    .said = put_said,
     .assistant = put_assistant,
     .result = put_result,
     .tail = put_tail,
     .tool = put_tool,
     .call = put_call,
+    .part = put_part,
+    .part_text = put_part_text,
+    .own_size = sizeof(struct ollama_asked),
 };
 
 /* ---- Answer -------------------------------------------------------------- */

@@ -67,14 +67,67 @@ static void put_assistant(struct request_writer *w, const struct msg *m)
     json_close(w->out, '}');
 }
 
+static void put_part_text(struct request_writer *w, wend_str text)
+{
+    json_key(w->out, NULL);
+    buf_cstr(w->out, "{\"type\":\"text\"");
+    request_str(w->out, "text", text);
+    json_close(w->out, '}');
+}
+
+static bool put_part(struct request_writer *w, const wend_ev_part *p,
+                     enum media_type type, wend_str bytes)
+{
+    struct buf *b = w->out;
+
+    json_key(b, NULL);
+    if (type == MEDIA_IMAGE) {
+        buf_cstr(b, "{\"type\":\"image_url\",\"image_url\":{");
+        request_data_url(b, "url", p, bytes);
+    } else if (type == MEDIA_DOCUMENT) {
+        buf_cstr(b, "{\"type\":\"file\",\"file\":{");
+        request_str(b, "filename", request_part_name(p));
+        request_data_url(b, "file_data", p, bytes);
+    } else {
+        buf_cstr(b, "{\"type\":\"input_audio\",\"input_audio\":{");
+        request_base64(b, "data", bytes);
+        json_add_str(b, "format",
+                     str_is(p->media, "audio/wav") ? STR("wav") : STR("mp3"));
+    }
+    buf_cstr(b, "}}");
+    return true;
+}
+
+static void put_said(struct request_writer *w, const struct msg *m)
+{
+    if (!m->parts_count) {
+        request_said(w, m);
+        return;
+    }
+    request_open(w->out, m->role);
+    json_open(w->out, "content", '[');
+    request_put_parts(w, m);
+    if (m->text.len)
+        put_part_text(w, m->text);
+    buf_cstr(w->out, "]}");
+}
+
+/* A result takes no media, and nothing may stand between two of them. */
 static void put_result(struct request_writer *w, const struct msg *m)
 {
     char room[WIRE_ID + 1];
+    size_t first;
 
     request_open(w->out, ROLE_TOOL);
     request_str(w->out, "tool_call_id", wire_result_id(w->turn, m, room));
-    request_str(w->out, "content", m->text);
+    request_result_text(w, "content", m);
     json_close(w->out, '}');
+    if (!request_batch(w, &first))
+        return;
+    request_open(w->out, ROLE_USER);
+    json_open(w->out, "content", '[');
+    request_put_batch(w, first);
+    buf_cstr(w->out, "]}");
 }
 
 static void put_tool(struct request_writer *w, const struct tool *t)
@@ -132,10 +185,12 @@ static void put_tail(struct request_writer *w)
 const struct request_form openai_form = {
     .extends = true,
     .head = request_head,
-    .said = request_said,
+    .said = put_said,
     .assistant = put_assistant,
     .result = put_result,
     .tail = put_tail,
     .tool = put_tool,
     .call = put_call,
+    .part = put_part,
+    .part_text = put_part_text,
 };

@@ -462,9 +462,64 @@ static void put_assistant(struct request_writer *w, const struct msg *m)
     }
 }
 
+static void put_part_text(struct request_writer *w, wend_str text)
+{
+    json_key(w->out, NULL);
+    buf_cstr(w->out, "{\"type\":\"input_text\"");
+    request_str(w->out, "text", text);
+    json_close(w->out, '}');
+}
+
+static bool put_part(struct request_writer *w, const wend_ev_part *p,
+                     enum media_type type, wend_str bytes)
+{
+    struct buf *b = w->out;
+
+    if (type != MEDIA_IMAGE && type != MEDIA_DOCUMENT)
+        return false;
+    json_key(b, NULL);
+    if (type == MEDIA_IMAGE) {
+        buf_cstr(b, "{\"type\":\"input_image\"");
+        request_data_url(b, "image_url", p, bytes);
+        json_add_str(b, "detail", STR("auto"));
+    } else {
+        buf_cstr(b, "{\"type\":\"input_file\"");
+        request_str(b, "filename", request_part_name(p));
+        request_data_url(b, "file_data", p, bytes);
+    }
+    json_close(b, '}');
+    return true;
+}
+
 static void put_said(struct request_writer *w, const struct msg *m)
 {
-    put_message(w->out, m->role == ROLE_USER ? "user" : "system", m->text);
+    const char *role = m->role == ROLE_USER ? "user" : "system";
+
+    if (!m->parts_count) {
+        put_message(w->out, role, m->text);
+        return;
+    }
+    json_key(w->out, NULL);
+    buf_cstr(w->out, "{\"type\":\"message\"");
+    json_add_str(w->out, "role", str_of(role));
+    json_open(w->out, "content", '[');
+    request_put_parts(w, m);
+    if (m->text.len)
+        put_part_text(w, m->text);
+    buf_cstr(w->out, "]}");
+}
+
+static void put_output(struct request_writer *w, const struct msg *m)
+{
+    if (!m->parts_count) {
+        request_str(w->out, "output", m->text);
+        return;
+    }
+    json_open(w->out, "output", '[');
+    if (m->text.len)
+        put_part_text(w, m->text);
+    request_put_parts(w, m);
+    json_close(w->out, ']');
 }
 
 static void put_result(struct request_writer *w, const struct msg *m)
@@ -474,7 +529,7 @@ static void put_result(struct request_writer *w, const struct msg *m)
     json_key(w->out, NULL);
     buf_cstr(w->out, "{\"type\":\"function_call_output\"");
     request_str(w->out, "call_id", wire_result_id(w->turn, m, room));
-    request_str(w->out, "output", m->text);
+    put_output(w, m);
     json_close(w->out, '}');
 }
 
@@ -523,6 +578,8 @@ static const struct request_form request_form = {
     .result = put_result,
     .tail = request_tail,
     .tool = put_tool,
+    .part = put_part,
+    .part_text = put_part_text,
 };
 
 const struct codec codec_responses = {

@@ -223,7 +223,9 @@ void request_put_said(struct buf *b, enum role role, wend_str text)
 
 void request_said(struct request_writer *w, const struct msg *m)
 {
-    request_put_said(w->out, m->role, m->text);
+    request_open(w->out, m->role);
+    request_result_text(w, "content", m);
+    json_close(w->out, '}');
 }
 
 void request_head(struct request_writer *w)

@@ -9,6 +9,7 @@
 #ifndef WIRE_REQUEST_H
 #define WIRE_REQUEST_H
 
+#include "core/media/media.h"
 #include "wire/model/model.h"
 
 /* A request while it is written. */
@@ -41,6 +42,11 @@ struct request_form {
     void (*tool)(struct request_writer *w, const struct tool *t);
     void (*call)(struct request_writer *w, const struct msg *m,
                  const struct call *c);
+    /* One part of a message; false: the API has no form for its type. NULL: it
+     * takes none at all. */
+    bool (*part)(struct request_writer *w, const wend_ev_part *p,
+                 enum media_type type, wend_str bytes);
+    void (*part_text)(struct request_writer *w, wend_str text);
 };
 
 /* A member with the list of tools, if there are any. */
@@ -77,6 +83,28 @@ void request_head(struct request_writer *w);
 void request_said(struct request_writer *w, const struct msg *m);
 /* A hook for APIs whose messages are the last member. */
 void request_tail(struct request_writer *w);
+
+/* ---- request_media.c ----------------------------------------------------- */
+
+/* The parts of a message, each by the form's hook, or a note as text. */
+void request_put_parts(struct request_writer *w, const struct msg *m);
+bool request_sends(const struct request_writer *w,
+                   const struct msg *m); /* at least one of them */
+void request_put_sent(struct request_writer *w,
+                      const struct msg *m); /* ... without notes */
+/* Bytes as base64, and as a data URL. */
+void request_base64(struct buf *b, const char *key, wend_str bytes);
+void request_data_url(struct buf *b, const char *key, const wend_ev_part *p,
+                      wend_str bytes);
+wend_str request_part_name(const wend_ev_part *p); /* where one is needed */
+/* For messages that take only text: it says what is omitted. For APIs whose
+ * tool results take only text: a result says what is attached,
+ * and after the last result of a batch one user's message has all of it, each
+ * below the name of its call. */
+void request_result_text(struct request_writer *w, const char *key,
+                         const struct msg *m);
+bool request_batch(const struct request_writer *w, size_t *first);
+void request_put_batch(struct request_writer *w, size_t first);
 
 #define REQUEST_ANY_OBJECT "{\"type\":\"object\",\"properties\":{}}"
 

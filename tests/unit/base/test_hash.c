@@ -45,6 +45,52 @@ static void digest(char hex[SHA256_HEX + 1], const char *p, size_t len,
     hex_text(hex, out, sizeof out);
 }
 
+/* ---- Base64 -------------------------------------------------------------- */
+
+static const struct mem plain = {0};
+
+static const struct {
+    const char *why, *text, *bytes; /* bytes NULL: it is refused */
+} base64[] = {
+    {"nothing", "", ""},
+    {"one byte", "Zg==", "f"},
+    {"two bytes", "Zm8=", "fo"},
+    {"three bytes", "Zm9v", "foo"},
+    {"all of the alphabet", "+/+/", "\xfb\xff\xbf"},
+    {"padding may be missing", "Zm8", "fo"},
+    {"one letter is no byte", "Z", NULL},
+    {"bits left over", "Zh==", NULL},
+    {"white space", "Zm9v\n", NULL},
+    {"the alphabet of URLs", "-_-_", NULL},
+    {"padding inside", "Zg==Zg==", NULL},
+    {"too much padding", "Z===", NULL},
+    {"padding alone", "====", NULL},
+};
+
+static void test_base64(void)
+{
+    struct buf b = {.mem = &plain}, back = {.mem = &plain};
+
+    for (size_t i = 0; i < tap_count(base64); i++) {
+        bool ok;
+
+        buf_clear(&b);
+        ok = base64_take(&b, str_of(base64[i].text));
+        tap_ok(ok == (base64[i].bytes != NULL), "base64: %s", base64[i].why);
+        if (!ok)
+            continue;
+        tap_is_str(buf_view(&b), base64[i].bytes, "... its bytes");
+        tap_is_i64((int64_t)base64_bytes(str_of(base64[i].text)),
+                   (int64_t)b.len, "... and how many");
+        buf_clear(&back);
+        base64_put(&back, buf_view(&b));
+        if (strlen(base64[i].text) % 4 == 0)
+            tap_is_str(buf_view(&back), base64[i].text, "... and back");
+    }
+    buf_free(&b);
+    buf_free(&back);
+}
+
 int main(void)
 {
     char hex[SHA256_HEX + 1], again[SHA256_HEX + 1], text[300];
@@ -75,5 +121,6 @@ int main(void)
     sha256_end(&s, out);
     hex_text(hex, out, 2);
     tap_is_str(hex, "e3b0", "absent bytes are none; hex of a part");
+    test_base64();
     return tap_done();
 }

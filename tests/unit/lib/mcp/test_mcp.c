@@ -429,14 +429,11 @@ static void test_tools_max(size_t count)
 
 static int calls_failed;
 
-static void count_done(void *ctx, void *call, bool ok, wend_str text,
-                       wend_str structured)
+static void count_done(void *ctx, void *call, const struct mcp_given *given)
 {
     (void)ctx;
     (void)call;
-    (void)text;
-    (void)structured;
-    calls_failed += !ok;
+    calls_failed += !given->ok;
 }
 
 static void test_calls_max(void)

@@ -9,6 +9,9 @@
 
 /* ---- Results ------------------------------------------------------------- */
 
+#define PNG                                                                    \
+    "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAGCAIAAABxZ0isAAAAEklEQVR4nGP4z8CAFWEXpZME" \
+    "ADMoL9HswQX5AAAAAElFTkSuQmCC"
 #define NO_RESULT "the server's answer is not a tool result: "
 
 /* want: the text, then what is left besides. */
@@ -35,6 +38,18 @@ static const struct {
      true, "a\nb"},
     {"a picture is told",
      "{\"content\":[{\"type\":\"image\",\"data\":\"AAAA\",\"mimeType\":"
+     "\"image/png\"}]}",
+     true, "[image image/png, 3 bytes, not shown]"},
+    {"a picture is a part",
+     "{\"content\":[{\"type\":\"text\",\"text\":\"see\"},{\"type\":\"image\","
+     "\"data\":\"" PNG "\",\"mimeType\":\"image/jpeg\"}]}",
+     true, "see\n[image png 8x6] + 75 -"},
+    {"and so is one in a file",
+     "{\"content\":[{\"type\":\"resource\",\"resource\":{\"uri\":\"x:y\","
+     "\"blob\":\"" PNG "\"}}]}",
+     true, "[resource x:y, [image png 8x6]] + 75 x:y"},
+    {"a picture that is text",
+     "{\"content\":[{\"type\":\"image\",\"data\":\"YWJj\",\"mimeType\":"
      "\"image/png\"}]}",
      true, "[image image/png, 3 bytes, not shown]"},
     {"sound, with the end of base64",
@@ -98,12 +113,15 @@ static void test_results(void)
         struct arena a = {.mem = &mcp_plain};
         struct buf b = {.mem = &mcp_plain};
         const struct json *j = json_parse(str_of(results[i].result), &a, NULL);
-        const struct json *more;
-        bool ok = mcp_result_text(j, &b, &more);
+        struct mcp_result r = {.out = &b, .arena = &a};
+        bool ok = mcp_result_read(j, &r);
 
-        if (more) {
+        for (size_t m = 0; m < r.media_count; m++)
+            buf_fmt(&b, " + %zu %.*s", r.media[m].bytes.len,
+                    STR_ARGS(str_or(r.media[m].name, "-")));
+        if (r.structured) {
             buf_cstr(&b, " | ");
-            json_put(&b, more);
+            json_put(&b, r.structured);
         }
         tap_is_str(buf_view(&b), results[i].want, "%s", results[i].why);
         tap_ok(ok == results[i].ok, "whether it went well");

@@ -116,6 +116,40 @@ static const struct {
     {"context, though the server calls it its own", 500,
      "{\"error\":{\"code\":\"context_length_exceeded\"}}", "overflow",
      "HTTP 500: context_length_exceeded", false},
+    {"an image, by words of OpenAI", 400,
+     "{\"error\":{\"message\":\"Invalid content type. image_url is only "
+     "supported by certain models.\",\"type\":\"invalid_request_error\"}}",
+     "media",
+     "HTTP 400: Invalid content type. image_url is only supported by certain "
+     "models.",
+     false},
+    {"an image, by a code", 400,
+     "{\"error\":{\"message\":\"no\",\"code\":\"unsupported_image_media_type\","
+     "\"type\":\"invalid_request_error\"}}",
+     "media", "HTTP 400: no", false},
+    {"an image, of OpenRouter", 404,
+     "{\"error\":{\"message\":\"No endpoints found that support image input\","
+     "\"code\":404}}",
+     "media", "HTTP 404: No endpoints found that support image input", false},
+    {"an image, of vLLM", 400,
+     "{\"message\":\"x is not a multimodal model\",\"type\":"
+     "\"BadRequestError\"}",
+     "media", "HTTP 400: x is not a multimodal model", false},
+    {"an image, of llama.cpp", 500,
+     "{\"error\":{\"code\":500,\"message\":\"image input is not supported - "
+     "hint: provide the mmproj\",\"type\":\"server_error\"}}",
+     "media",
+     "HTTP 500: image input is not supported - hint: provide the mmproj",
+     false},
+    {"an image, of Anthropic", 400,
+     "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\","
+     "\"message\":\"messages.0.content.0: image exceeds 5 MB maximum\"}}",
+     "media", "HTTP 400: messages.0.content.0: image exceeds 5 MB maximum",
+     false},
+    {"a rate limit stays one, whatever it says", 429,
+     "{\"error\":{\"message\":\"image exceeds\",\"code\":"
+     "\"rate_limit_exceeded\"}}",
+     "rate_limit", "HTTP 429: image exceeds", true},
     {"a proxy that wants a password", 407, "", "proxy",
      "HTTP 407: no explanation; the proxy wants a user and a password, as in "
      "http://USER:PASSWORD@HOST:PORT",

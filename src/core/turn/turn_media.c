@@ -1,0 +1,163 @@
+/*
+ * turn_media.c - parts of messages: which of them a request carries.
+ *
+ * Decided from the turn alone, so that a resume and a fork decide the same. A
+ * part that a request does not carry has a note in its place.
+ */
+#include "core/media/media.h"
+#include "core/turn/turn.h"
+
+#define REFUSED "refused "
+
+const wend_ev_part *parts_keep(const wend_ev_part *parts, size_t count,
+                               struct arena *a)
+{
+    wend_ev_part *copy = count ? arena_alloc(a, count * sizeof *copy) : NULL;
+
+    for (size_t i = 0; copy && i < count; i++) {
+        copy[i] = parts[i];
+        copy[i].type = arena_str(a, str_or(parts[i].type, ""));
+        copy[i].media = arena_str(a, str_or(parts[i].media, ""));
+        copy[i].hash = arena_str(a, str_or(parts[i].hash, ""));
+        copy[i].name = arena_str(a, parts[i].name);
+    }
+    return copy;
+}
+
+uint32_t turn_media(const struct turn *t)
+{
+    uint32_t types = turn_model(t)->media;
+
+    for (const struct media_refused *r = t->refusals; r; r = r->prev)
+        if (str_eq(r->model, t->model))
+            types &= ~r->types;
+    return types;
+}
+
+static uint32_t type_bit(const wend_ev_part *p)
+{
+    enum media_type type = media_type_of(p);
+
+    return type < MEDIA_TYPES ? 1u << type : 0;
+}
+
+uint32_t turn_media_present(const struct turn *t)
+{
+    uint32_t types = 0;
+
+    for (const struct msg *m = t->history; m; m = m->prev)
+        for (size_t i = 0; i < m->parts_count; i++)
+            types |= type_bit(&m->parts[i]);
+    return types;
+}
+
+/* ---- What a request carries ---------------------------------------------- */
+
+struct choice {
+    uint32_t types;
+    wend_str spec;
+    struct media_room left;
+    size_t images; /* in the conversation, as far as there is room */
+    struct buf why;
+};
+
+static bool takes(struct choice *c, const wend_ev_part *p)
+{
+    int64_t bytes = p->bytes < 0 || p->bytes > PART_BYTES_MAX
+                        ? INT64_MAX
+                        : (p->bytes + 2) / 3 * 4;
+    bool image = media_type_of(p) == MEDIA_IMAGE;
+
+    if (!(c->types & type_bit(p)) || bytes > c->left.bytes ||
+        (image && !c->left.images) ||
+        media_wrong(p, c->spec, c->images, &c->why))
+        return false;
+    c->left.bytes -= bytes;
+    c->left.images -= image;
+    return true;
+}
+
+const wend_ev_part **turn_media_sent(const struct turn *t, struct arena *a,
+                                     size_t *count)
+{
+    struct choice c = {.types = turn_media(t),
+                       .spec = turn_model(t)->spec,
+                       .left = media_room(turn_model(t)->spec),
+                       .why = {.mem = a->mem}};
+    const wend_ev_part **list;
+    size_t all = 0;
+
+    *count = 0;
+    for (const struct msg *m = t->history; m; m = m->prev)
+        for (size_t i = 0; i < m->parts_count; i++, all++)
+            c.images += media_type_of(&m->parts[i]) == MEDIA_IMAGE;
+    if (c.images > c.left.images)
+        c.images = c.left.images;
+    list = arena_alloc(a, (all + 1) * sizeof *list);
+    for (const struct msg *m = t->history; list && m; m = m->prev)
+        for (size_t i = m->parts_count; i-- > 0;)
+            if (takes(&c, &m->parts[i]))
+                list[(*count)++] = &m->parts[i];
+    buf_free(&c.why);
+    return list;
+}
+
+/* ---- What a model refused ------------------------------------------------ */
+
+/* Words of providers for a type; a text file is sent as text. */
+static const struct {
+    const char *word;
+    enum media_type type;
+} words[] = {
+    {"image", MEDIA_IMAGE},       {"vision", MEDIA_IMAGE},
+    {"multimodal", MEDIA_IMAGE},  {"audio", MEDIA_AUDIO},
+    {"document", MEDIA_DOCUMENT}, {"pdf", MEDIA_DOCUMENT},
+    {"file", MEDIA_DOCUMENT},
+};
+
+uint32_t media_in_words(wend_str message, uint32_t present)
+{
+    uint32_t types = 0;
+
+    present &= ~(1u << MEDIA_TEXT);
+    for (; message.len; message = str_skip(message, 1))
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            if (str_starts_nocase(message, words[i].word))
+                types |= 1u << words[i].type;
+    types &= present;
+    return types ? types : present;
+}
+
+wend_str media_reason(uint32_t types, struct arena *a)
+{
+    struct buf b = {.mem = a->mem};
+
+    buf_cstr(&b, REFUSED);
+    for (int i = 0; i < MEDIA_TYPES; i++)
+        if (types & 1u << i)
+            buf_fmt(&b, "%s%s", b.len > sizeof REFUSED - 1 ? "," : "",
+                    media_type_names[i]);
+    return buf_keep(&b, a);
+}
+
+void turn_note_refused(struct turn *t, wend_str reason, const struct keep *k)
+{
+    struct media_refused *r;
+    wend_str one;
+
+    if (!reason.ptr || !str_starts(reason, REFUSED))
+        return;
+    r = arena_alloc(k->arena, sizeof *r);
+    if (!r)
+        return;
+    reason = str_skip(reason, sizeof REFUSED - 1);
+    while (str_take(&reason, ',', &one)) {
+        int type = str_index(one, media_type_names, MEDIA_TYPES);
+
+        if (type >= 0)
+            r->types |= 1u << type;
+    }
+    r->model = t->model;
+    r->prev = t->refusals;
+    t->refusals = r;
+}

@@ -1,0 +1,185 @@
+#!/usr/bin/env bash
+# parts.sh - files that a prompt comes with, and pictures of tools: what goes
+# over the wire, and what a log keeps of them.
+. "$(dirname "$0")/lib.sh"
+needs_server
+mcp=$(dirname "$WEND")/tests/wend-test-mcp
+[ -x "$mcp" ] || make -s -C "$test_dir/../.." VARIANT=asan \
+    build/asan/tests/wend-test-mcp >&2
+unset OPENAI_API_KEY ANTHROPIC_API_KEY GEMINI_API_KEY http_proxy https_proxy
+unset all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
+serve_http --log "$work/requests"
+base=http://127.0.0.1:$port
+
+# A red picture of 8x6 pixels.
+red=iVBORw0KGgoAAAANSUhEUgAAAAgAAAAGCAIAAABxZ0isAAAAEklEQVR4nGP4z8CAFWEXpZMEADMoL9HswQX5AAAAAElFTkSuQmCC
+base64 -d <<<$red >red.png
+printf '%%PDF-1.4\n1 0 obj<</Type/Page>>endobj\n%%%%EOF\n' >a.pdf
+printf 'int main(void);\n' >a.c
+cp red.png photo.dat
+
+png() { # WIDTH HEIGHT: a header that promises that many pixels
+    printf '\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR'
+    printf '%08x%08x' "$1" "$2" | xxd -r -p
+    printf '\x08\x02\0\0\0CCCC\0\0\0\x01IDATxCCCC\0\0\0\0IENDCCCC'
+}
+
+sent() { # the requests since the last look
+    soon grep -q . "$work/requests"
+    cat "$work/requests"
+    : >"$work/requests"
+}
+
+# ---- Over the wire --------------------------------------------------------------
+
+form() { # PROVIDER: how it takes the picture
+    case $1 in
+    openai) echo "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:image/png;base64,$red\"}}" ;;
+    responses) echo "{\"type\":\"input_image\",\"image_url\":\"data:image/png;base64,$red\",\"detail\":\"auto\"}" ;;
+    anthropic) echo "{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"image/png\",\"data\":\"$red\"}}" ;;
+    gemini) echo "{\"inlineData\":{\"mimeType\":\"image/png\",\"data\":\"$red\"}}" ;;
+    ollama) echo "\"images\":[\"$red\"]" ;;
+    esac
+}
+
+for row in openai:/v1 responses:/v1 anthropic:/v1 gemini:/v1beta ollama:; do
+    provider=${row%%:*} url=$base${row#*:}
+    run "$WEND" run -q -m "$provider:say:it is red" --base-url "$url" \
+        -f photo.dat -f a.c 'What is it?'
+    is "$provider: a picture and a text: exit status" $status 0
+    is "$provider: the answer" "$(cat "$out")" "it is red"
+    sent >got
+    has "$provider: the picture, by its content" got "$(form $provider)"
+    has "$provider: the text, with its name" got 'file a.c]\nint main(void);'
+done
+run "$WEND" run -q -m "openai:say:yes" --base-url "$base/v1" -f a.pdf 'Is it?'
+sent >got
+has "a document" got '{"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,'
+
+# ---- The log --------------------------------------------------------------------
+
+hash=$(sha256sum <red.png | cut -d' ' -f1)
+run "$WEND" run -q -m "$hello" -f red.png go
+run "$WEND" log --json last
+has "the log describes it" "$out" "\"parts\":[{\"type\":\"image\",\"media\":\"image/png\",\"bytes\":75,\"hash\":\"$hash\",\"name\":\"red.png\",\"width\":8,\"height\":6}]"
+! grep -q "${red:0:20}" "$out"
+ok "and has no bytes of it"
+for dialect in loom agio cortex; do
+    run "$WEND" replay --events $dialect --speed 0 last
+    is "dialect $dialect: exit status" $status 0
+    ! grep -q "${red:0:20}" "$out"
+    ok "dialect $dialect: no bytes"
+done
+run "$WEND" blob last "${hash:0:12}"
+cmp -s "$out" red.png
+ok "its bytes are a blob"
+run "$WEND" log last
+has "a line for people" "$out" "[image png 8x6 red.png]"
+run "$WEND" view last -o page.html
+has "a page shows it" page.html "data:image/png;base64,$red"
+run "$WEND" verify last
+is "verify" $status 0
+run "$WEND" export last -o run.jsonl
+has "an export has the bytes" run.jsonl "\"base64\":\"$red\""
+run "$WEND" export last
+WEND_STORE=$work/other.db run "$WEND" import run.jsonl
+is "import: exit status" $status 0
+WEND_STORE=$work/other.db run "$WEND" verify
+is "import: verify" $status 0
+sed "s/$red/${red/Aa/Ab}/" run.jsonl >bad.jsonl
+sed -i 's/"base64":"i/"base64":"j/' bad.jsonl
+WEND_STORE=$work/third.db run "$WEND" import bad.jsonl
+is "other bytes are not imported" $status 2
+has "other bytes: why" "$err" "the blob is not what its hash says"
+run "$WEND" prune --keep 1000 --yes
+run "$WEND" blob last "$hash"
+is "prune keeps what an event names" $status 0
+sqlite3 "$WEND_STORE" "DELETE FROM blobs WHERE hash = '$hash'" 2>/dev/null &&
+    {
+        run "$WEND" verify last
+        is "a blob that is gone is found" $status 1
+    }
+
+# ---- What is refused ------------------------------------------------------------
+
+refused() { # NAME WORDS FILE...: before anything is asked
+    local name=$1 words=$2 files=() f
+    shift 2
+    for f in "$@"; do files+=(-f "$f"); done
+    : >"$work/requests"
+    run timeout 10 "$WEND" run -q -m "anthropic:say:hi" --base-url "$base/v1" \
+        "${files[@]}" go
+    is "$name: exit status" $status 2
+    has "$name: why" "$err" "$words"
+    is "$name: nothing was sent" "$(cat "$work/requests")" ""
+}
+
+png 8001 100 >wide.png
+png 65535 65535 >bomb.png
+head -c 60 red.png >cut.png
+printf hello >text.pdf
+printf 'a\0b' >binary
+: >empty
+mkfifo pipe
+refused "over the limit" "'wide.png' has 8001x100 pixels, and anthropic accepts at most 8000x8000" wide.png
+refused "a bomb" "'bomb.png' is too large: 65535x65535 pixels, at most 16384x16384" bomb.png
+refused "one of two" "'bomb.png' is too large" red.png bomb.png
+refused "cut off" "'cut.png' is not a valid PNG image: it is cut off" cut.png
+refused "a PDF that is none" "'text.pdf' is not a PDF document: it is text" text.pdf
+refused "of no type" "'binary' is neither text nor a file of a known type" binary
+refused "empty" "'empty' is empty" empty
+refused "a pipe" "'pipe' is not a regular file" pipe
+refused "a directory" "'.' is not a regular file" .
+refused "not there" "cannot open 'nowhere.png': No such file" nowhere.png
+cat >m.yaml <<'Y'
+wend: models/1
+models:
+  - {name: "openai:*", media: [document]}
+Y
+run "$WEND" run -q --models m.yaml -m openai:say:hi --base-url "$base/v1" \
+    -f red.png go
+is "a model that is known to be blind: exit status" $status 2
+has "a model that is known to be blind: why" "$err" \
+    "'red.png' is of type image, which the model openai:say:hi does not accept"
+
+# ---- A model that refuses -------------------------------------------------------
+
+: >"$work/requests"
+run "$WEND" run --json -m "openai:status:400:code=invalid_image;say:a;say:b" \
+    --base-url "$base/v1" -f red.png go
+is "a refusal: exit status" $status 0
+has "a refusal: a warning" "$out" '"code":"media_refused"'
+has "a refusal: recorded" "$out" '"reason":"refused image"'
+sent >got
+is "a refusal: sent once" "$(grep -c "$red" got)" 1
+has "a refusal: a note in the second request" got '[image png 8x6 omitted]'
+run "$WEND" log --json last
+! grep -q omitted "$out"
+ok "a refusal: no note in the log"
+run "$WEND" run --json -m "openai:status:400:code=invalid_image#2" \
+    --base-url "$base/v1" -f red.png go
+is "refused again: it fails" $status 1
+is "refused again: asked twice" "$(sent | grep -c '^POST')" 2
+
+# ---- Results of tools -----------------------------------------------------------
+
+image="{\"type\":\"image\",\"data\":\"$red\",\"mimeType\":\"image/png\"}"
+call="call:srv.echo:{\"content\":[{\"type\":\"text\",\"text\":\"here\"},$image]}"
+# In the path, so that no protocol quotes it.
+call=$(printf %s "$call" | sed 's/%/%25/g; s/"/%22/g; s/{/%7B/g; s/}/%7D/g
+    s/\[/%5B/g; s/]/%5D/g; s,/,%2F,g; s/+/%2B/g')
+: >"$work/requests"
+for provider in openai anthropic; do
+    run "$WEND" run --json -m "$provider:x" --base-url "$base/=$call/v1" \
+        --approve all --mcp "srv=$mcp raw" go
+    is "$provider: a picture of a server: exit status" $status 0
+    has "$provider: it is a part" "$out" \
+        "\"output\":\"here\\n[image png 8x6]\""
+    has "$provider: it is described" "$out" "\"parts\":[{\"type\":\"image\""
+    sent >got
+    has "$provider: it is sent" got "$(form $provider)"
+done
+has "in the result itself" got "{\"type\":\"text\",\"text\":\"here\\n[image png 8x6]\"},$(form anthropic)]"
+
+exec 9>&-
+finish

@@ -1,0 +1,123 @@
+/*
+ * test_media_ask.c - parts of messages in the requests of all providers.
+ *
+ * A conversation with every kind of part; of the result of two calls one has
+ * a picture. The bytes stand for files: only their place matters here.
+ */
+#include "ask_help.h"
+
+#define HASH(c) c c c c c c c c c c c c c c c c
+#define TEXT(s)          \
+    {                    \
+        s, sizeof(s) - 1 \
+    }
+
+static const wend_ev_part image = {.type = TEXT("image"),
+                                   .media = TEXT("image/png"),
+                                   .bytes = 5,
+                                   .hash = TEXT(HASH("000a")),
+                                   .name = TEXT("red.png"),
+                                   .width = 800,
+                                   .height = 600};
+static const wend_ev_part document = {.type = TEXT("document"),
+                                      .media = TEXT("application/pdf"),
+                                      .bytes = 4,
+                                      .hash = TEXT(HASH("000b")),
+                                      .name = TEXT("a \"b\".pdf"),
+                                      .pages = 2};
+static const wend_ev_part audio = {.type = TEXT("audio"),
+                                   .media = TEXT("audio/wav"),
+                                   .bytes = 3,
+                                   .hash = TEXT(HASH("000c")),
+                                   .ms = 1500};
+static const wend_ev_part file = {.type = TEXT("text"),
+                                  .media = TEXT("text/plain"),
+                                  .bytes = 6,
+                                  .hash = TEXT(HASH("000d")),
+                                  .name = TEXT("a.c")};
+static const wend_ev_part gone = {.type = TEXT("image"),
+                                  .media = TEXT("image/jpeg"),
+                                  .bytes = 5,
+                                  .hash = TEXT(HASH("000e")),
+                                  .width = 10,
+                                  .height = 20};
+
+static const struct wire_media bytes[] = {
+    {TEXT(HASH("000a")), TEXT("\x89PNG\xff")},
+    {TEXT(HASH("000b")), TEXT("%PDF")},
+    {TEXT(HASH("000c")), TEXT("RIF")},
+    {TEXT(HASH("000d")), TEXT("int a;")},
+};
+
+static void give(struct talk *k, const wend_ev_part *parts, size_t count)
+{
+    k->last->parts = parts_keep(parts, count, &k->arena);
+    k->last->parts_count = count;
+}
+
+static void story(struct talk *k)
+{
+    const wend_ev_part all[] = {image, document, audio, file, gone};
+    const wend_ev_part two[] = {gone, image};
+
+    talk_init(k, ASK_CONFIG_BARE);
+    talk_add(k, ROLE_USER, "What is this?");
+    give(k, all, tap_count(all));
+    talk_add(k, ROLE_ASSISTANT, "");
+    talk_call(k, "call_1", "shot", "{}");
+    talk_call(k, "call_2", "now", "{}");
+    talk_call(k, "call_3", "shot", "{}");
+    talk_result(k, "call_1", "shot", "first");
+    give(k, &image, 1);
+    talk_result(k, "call_2", "now", "noon");
+    talk_result(k, "call_3", "shot", "");
+    give(k, two, 2);
+    talk_add(k, ROLE_USER, "And now?");
+}
+
+static const struct {
+    const struct codec *codec;
+    const char *dir, *name, *model;
+} rows[] = {
+    {&codec_openai, "tests/golden/openai", "ask_media", "m-1"},
+    {&codec_responses, "tests/golden/responses", "ask_media", "m-1"},
+    {&codec_anthropic, "tests/golden/anthropic", "ask_media", "m-1"},
+    {&codec_gemini, "tests/golden/gemini", "ask_media_2", "gemini-2.5-pro"},
+    {&codec_gemini, "tests/golden/gemini", "ask_media_3", "gemini-3-pro"},
+    {&codec_ollama, "tests/golden/ollama", "ask_media", "m-1"},
+};
+
+/* What is not sent says so; nothing else of the request changes. */
+static void check_without(const struct codec *c, struct wire_ask q)
+{
+    struct buf b = {.mem = &wire_plain};
+
+    q.media_count = 0;
+    codec_request(c, &q, &b);
+    tap_ok(ask_is_canonical(buf_view(&b)), "%s: canonical without", c->name);
+    tap_ok(!str_has(buf_view(&b), STR("iVBOR")), "%s: no bytes", c->name);
+    tap_ok(str_has(buf_view(&b), STR("[image png 800x600 omitted]")) &&
+               str_has(buf_view(&b), STR("[text a.c omitted]")) &&
+               !str_has(buf_view(&b), STR("ttached")),
+           "%s: notes in their place", c->name);
+    buf_free(&b);
+}
+
+int main(void)
+{
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct talk k;
+        struct wire_ask q;
+
+        story(&k);
+        q = ask_of(&k);
+        q.model = str_of(rows[i].model);
+        q.media = bytes;
+        q.media_count = tap_count(bytes);
+        ask_check(rows[i].codec, &q, rows[i].dir, rows[i].name);
+        ask_check_faults(rows[i].codec, &q);
+        check_without(rows[i].codec, q);
+        talk_free(&k);
+    }
+    return tap_done();
+}
