@@ -168,11 +168,12 @@ if has_terminal; then
     soon is_new "$before"
     soon in_log "$(newest)" '"type":"approval_ask"'
     page waiting
-    shows waiting '<p class="state running">' 'class="w waiting"' 'class="wait"'
+    shows waiting '<p class="state waiting">' 'class="w waiting"' \
+        'waits for you' 'class="wait"'
     "$WEND" approve "$(newest)" call_1 yes
     term_end
     page approved
-    shows approved 'waits for approval ' 'class="wait"' 'class="kc"'
+    shows approved 'waits for you ' 'class="wait"' 'class="kc"'
 else
     skip "a call that waits for approval" "no script(1) from util-linux"
 fi

@@ -171,4 +171,24 @@ exits "no run" 2 "$WEND" view
 exits "an unknown run" 2 "$WEND" view ffffffff
 exits "a format that is none" 2 "$WEND" view --format pdf last
 exits "no room" 1 "$WEND" view -o /dev/full last
+
+# ---- A run without an end: what it does ----------------------------------------------
+
+begin "$WEND" run -t write_file --approve ask -m 'script:{"turns":[{"calls":[
+{"name":"write_file","args":{"path":"new","content":"x"}}]}]}' hi
+is_waiting() { "$WEND" runs --json --status waiting | grep -qF "$id"; }
+soon is_waiting
+"$WEND" runs >shown
+has "waiting: in the list" shown "waits for you"
+run "$WEND" view "$id"
+has "waiting: the run" "$out" "$id  waits for you, "
+grep -q '^  write_file .* waits for you$' "$out"
+ok "waiting: the call"
+is "waiting: the word of --status in JSON" \
+    "$("$WEND" runs --json | grep -o '"status":"waiting"')" '"status":"waiting"'
+killed
+run "$WEND" view "$id"
+has "killed: the run" "$out" "$id  interrupted, "
+grep -q '^  write_file .* no end$' "$out"
+ok "killed: the call"
 finish

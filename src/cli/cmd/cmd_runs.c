@@ -11,6 +11,7 @@
 #include "cli/filter.h"
 #include "cli/rows.h"
 #include "cli/term.h"
+#include "cli/view/bar.h"
 #include "cli/view/grid.h"
 #include "cli/view/tree.h"
 
@@ -137,7 +138,7 @@ enum { /* of the table */
 
 static const struct grid_column columns[COLUMNS] = {
     [COLUMN_RUN] = {"RUN", RUN_ID_LEN, 0, false},
-    [COLUMN_STATUS] = {"STATUS", 11, 1, false},
+    [COLUMN_STATUS] = {"STATUS", 13, 1, false},
     [COLUMN_AGE] = {"AGE", 6, 2, true},
     [COLUMN_TURNS] = {"TURNS", 8, 6, true},
     [COLUMN_TOKENS] = {"TOKENS", 12, 5, true},
@@ -212,6 +213,16 @@ static void prompt_cell(struct lister *l, const wend_run_info *r,
     buf_free(&b);
 }
 
+static void status_cell(struct grid *t, wend_str status)
+{
+    struct buf b = {.mem = &cli_mem};
+
+    bar_put_state(&b, status);
+    t->out->failed |= b.failed;
+    grid_cell(t, buf_view(&b));
+    buf_free(&b);
+}
+
 static int put_row(struct lister *l, const wend_run_info *r, wend_str lines)
 {
     struct arena a = {.mem = &cli_mem};
@@ -220,7 +231,7 @@ static int put_row(struct lister *l, const wend_run_info *r, wend_str lines)
     int code = l->has_labels ? names_read(l->cli, r, &a, &names) : EXIT_DONE;
 
     grid_cell(t, (wend_str){r->run.ptr, (size_t)l->id_len});
-    grid_cell(t, r->status);
+    status_cell(t, r->status);
     age_cell(t, l->now_us - r->started_us);
     grid_number(t, r->turns);
     grid_number(t, r->tokens_in + r->tokens_out);

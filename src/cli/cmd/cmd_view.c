@@ -57,16 +57,25 @@ static int fold(struct cli *cli, const char *id, struct timeline *t)
     return code;
 }
 
-/* What a run without an end does now. */
-static void bring_up_to_date(struct cli *cli, const char *id,
-                             struct timeline *t)
+static int note_state(void *timeline, const wend_run_info *info)
 {
-    bool active = run_state(cli, id, NULL) == RUN_UNDER_WAY;
-    int64_t now_us = wall_us() - t->idle_us;
+    struct timeline *t = timeline;
 
-    t->state = active ? "running" : "interrupted";
-    if (active && now_us > t->scale.ended_us)
+    t->state = arena_str(&t->arena, info->status).ptr;
+    return EXIT_DONE;
+}
+
+/* What a run without an end does now. */
+static int bring_up_to_date(struct cli *cli, const char *id, struct timeline *t)
+{
+    const wend_list_options o = {.size = sizeof o, .run = id};
+    int64_t now_us = wall_us() - t->idle_us;
+    int code = each_run(cli, &o, 1, note_state, t);
+
+    if (t->state && strcmp(t->state, "interrupted") != 0 &&
+        now_us > t->scale.ended_us)
         t->scale.ended_us = now_us;
+    return code;
 }
 
 /* ---- One run ------------------------------------------------------------- */
@@ -119,7 +128,7 @@ static int fold_family(struct family *f, const char *id, struct timeline *t,
     timeline_init(t, &cli_mem, f->detail_max);
     code = fold(f->cli, id, t);
     if (!code && !t->outcome)
-        bring_up_to_date(f->cli, id, t);
+        code = bring_up_to_date(f->cli, id, t);
     timeline_end(t);
     if (!code && output_format(&f->cli->set, formats) == FORMAT_HTML)
         read_pictures(f, id, t);
@@ -288,6 +297,8 @@ static int run(struct cli *cli)
     else {
         timeline_init(&t, &cli_mem, 0);
         code = fold(cli, found.id, &t);
+        if (!code && !t.outcome)
+            code = bring_up_to_date(cli, found.id, &t);
         timeline_end(&t);
     }
     return code ? code : put(cli, &t);

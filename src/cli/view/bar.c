@@ -34,6 +34,14 @@ const char *bar_outcome(wend_outcome o)
     return o ? wend_outcome_name(o) : "no end";
 }
 
+void bar_put_state(struct buf *b, wend_str state)
+{
+    if (str_is(state, "waiting"))
+        state = STR("waits for you");
+    for (size_t i = 0; i < state.len; i++)
+        buf_char(b, state.ptr[i] == '-' ? ' ' : state.ptr[i]);
+}
+
 void bar_put_time(struct buf *b, int64_t ms, int columns)
 {
     char text[32];

@@ -27,6 +27,8 @@ void bar_put(struct buf *b, const struct bar *bar, const struct bar_scale *s,
              size_t columns, const char *full, const char *empty);
 
 const char *bar_outcome(wend_outcome o); /* "no end" for NONE */
+/* A state for people: "waiting" is "waits for you", "no-end" is "no end". */
+void bar_put_state(struct buf *b, wend_str state);
 /* 950ms, 12.5s; right-aligned in `columns`. */
 void bar_put_time(struct buf *b, int64_t ms, int columns);
 

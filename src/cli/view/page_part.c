@@ -187,7 +187,7 @@ void page_put_key(struct buf *b)
     static const char *const kinds[][2] = {{"km", "model"},
                                            {"kc", "tool"},
                                            {"ka", "action, child"},
-                                           {"wait", "waits for approval"}};
+                                           {"wait", "waits for you"}};
 
     buf_cstr(b, "<p class=\"key\">");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -211,9 +211,9 @@ static bool is_known(const char *state)
 /* The state comes from a store: only words of ours are markup. */
 const char *page_state(const struct timeline *t)
 {
-    const char *state = t->outcome ? wend_outcome_name(t->outcome) : t->state;
+    const char *state = timeline_state(t);
 
-    return state && is_known(state) ? state : "no-end";
+    return is_known(state) ? state : "no-end";
 }
 
 void page_put_state(struct buf *b, const char *state, wend_str why)
@@ -222,8 +222,7 @@ void page_put_state(struct buf *b, const char *state, wend_str why)
             "<svg class=\"m\" aria-hidden=\"true\"><use href=\"#m-%s\"/>"
             "</svg><bdi>",
             state);
-    for (const char *p = state; *p; p++)
-        buf_char(b, *p == '-' ? ' ' : *p);
+    bar_put_state(b, str_of(state));
     if (why.len && !str_is(why, state)) {
         buf_cstr(b, ": ");
         xml_put_cut(b, why, ID_CHARS);

@@ -30,18 +30,6 @@ struct chart {
 
 /* ---- Rows ---------------------------------------------------------------- */
 
-static const char *state_of(const struct chart *c, const struct span *s)
-{
-    if (s->bar.outcome)
-        return wend_outcome_name(s->bar.outcome);
-    if (!s->pieces)
-        return "not-started";
-    if (s->last->kind == PIECE_WAIT && !c->t->outcome)
-        return "waiting";
-    return c->t->state && !strcmp(c->t->state, "running") ? "running"
-                                                          : "no-end";
-}
-
 /* What an action is, as its plan declares it. */
 static void put_note(struct buf *b, const struct action_note *n)
 {
@@ -90,8 +78,7 @@ static void put_attempts(struct buf *b, const struct chart *c,
             buf_fmt(b, "attempt %lld %s, ", (long long)p->attempt,
                     bar_outcome(p->outcome));
         else
-            buf_cstr(b,
-                     p->kind == PIECE_WAIT ? "waits for approval " : "delay ");
+            buf_cstr(b, p->kind == PIECE_WAIT ? "waits for you " : "delay ");
         page_put_time(b, p->ended_us - p->began_us);
     }
     buf_cstr(b, "</p>\n");
@@ -168,7 +155,7 @@ static void put_more(struct chart *c, const struct span *s)
 static void put_row(struct chart *c, const struct span *s)
 {
     struct buf *b = c->p->out;
-    const char *state = state_of(c, s);
+    const char *state = span_state(c->t, s);
 
     if (c->p->rows_left-- <= 0)
         return;

@@ -137,7 +137,8 @@ struct timeline {
     const struct gap *gaps;       /* newest first */
     struct bar_scale scale;
     wend_outcome outcome;
-    const char *state; /* without an outcome: running, interrupted; or NULL */
+    const char *state; /* without an outcome, as it is listed: running, waiting,
+                          paused, interrupted; NULL: not known */
     int64_t tokens_in, tokens_out, cost_nano; /* cost -1: not known */
     struct turn_line *turns, *last;
     struct remark *remarks, **remarks_last; /* oldest first */
@@ -152,6 +153,11 @@ void timeline_event(void *timeline,
                     const wend_event *ev); /* an each_event_fn */
 /* After the last event: a span without an end lasts to the end. */
 void timeline_end(struct timeline *t);
+
+/* Its outcome; or what it does, else "no-end". */
+const char *timeline_state(const struct timeline *t);
+/* The same for a span, which may also be "not-started" or "waiting". */
+const char *span_state(const struct timeline *t, const struct span *s);
 
 /* timeline_plan.c: what the plan of a run declares; a JSON object with
  * `actions`, a list of them, or one action. */

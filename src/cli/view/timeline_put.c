@@ -37,15 +37,16 @@ static void put_usage(struct buf *b, int64_t in, int64_t out, int64_t cost)
     buf_cstr(b, " USD");
 }
 
-static void put_tail(struct buf *b, const struct span *s)
+static void put_tail(struct buf *b, const struct timeline *t,
+                     const struct span *s)
 {
     const struct bar *bar = &s->bar;
 
     bar_put_time(b, (bar->ended_us - bar->began_us) / 1000, TIME_COLUMNS);
-    if (bar->outcome != WEND_OUTCOME_OK)
-        buf_fmt(b, "  %s",
-                s->pieces || bar->outcome ? bar_outcome(bar->outcome)
-                                          : "not started");
+    if (bar->outcome != WEND_OUTCOME_OK) {
+        buf_cstr(b, "  ");
+        bar_put_state(b, str_of(span_state(t, s)));
+    }
     if (s->attempts > 1)
         buf_fmt(b, ", %lld tries", (long long)s->attempts);
 }
@@ -66,7 +67,7 @@ static void put_span(struct buf *b, const struct timeline *t,
                 term_ascii() ? "." : "\u00b7");
         buf_char(b, ' ');
     }
-    put_tail(&tail, s);
+    put_tail(&tail, t, s);
     term_line(b, buf_view(&tail), look->tail);
     buf_char(b, '\n');
     b->failed |= tail.failed;
@@ -81,7 +82,7 @@ static size_t longest_tail(struct buf *b, const struct timeline *t)
     for (const struct turn_line *line = t->turns; line; line = line->next)
         for (const struct span *s = line->spans; s; s = s->next) {
             buf_clear(&tail);
-            put_tail(&tail, s);
+            put_tail(&tail, t, s);
             most = tail.len > most ? tail.len : most;
         }
     b->failed |= tail.failed;
@@ -109,7 +110,8 @@ static struct row_look look_of(struct buf *b, const struct timeline *t,
     return look;
 }
 
-static void put_turn(struct buf *b, const struct turn_line *line, bool parent)
+static void put_turn(struct buf *b, const struct timeline *t,
+                     const struct turn_line *line, bool parent)
 {
     if (line->counter < 0) {
         buf_cstr(b, "\nplan\n");
@@ -126,7 +128,8 @@ static void put_turn(struct buf *b, const struct turn_line *line, bool parent)
     put_usage(b, line->tokens_in, line->tokens_out, line->cost_nano);
     if (line->retries)
         buf_fmt(b, ", %lld retries", (long long)line->retries);
-    if (line->bar.outcome != WEND_OUTCOME_OK)
+    if (line->bar.outcome != WEND_OUTCOME_OK &&
+        (line->bar.outcome || t->outcome))
         buf_fmt(b, ", %s", bar_outcome(line->bar.outcome));
     buf_char(b, '\n');
 }
@@ -185,7 +188,9 @@ static void put_remarks(struct buf *b, const struct timeline *t, size_t columns)
 static void put_head(struct buf *b, const struct timeline *t)
 {
     term_line(b, t->run, NAME_COLUMNS * 2);
-    buf_fmt(b, "  %s, ", bar_outcome(t->outcome));
+    buf_cstr(b, "  ");
+    bar_put_state(b, str_of(timeline_state(t)));
+    buf_cstr(b, ", ");
     put_time(b, t->scale.ended_us - t->scale.began_us);
     buf_cstr(b, ", ");
     put_usage(b, t->tokens_in, t->tokens_out, t->cost_nano);
@@ -219,10 +224,10 @@ void timeline_put_text(struct buf *b, const struct timeline *t, size_t width)
     put_remarks(&text, t, 2 * (columns > 40 ? columns : 40));
     move_lines(b, &text, width);
     for (const struct turn_line *line = t->turns; line; line = line->next) {
-        put_turn(&text, line, true);
+        put_turn(&text, t, line, true);
         if (width && term_columns(buf_view(&text)) > width) {
             buf_clear(&text);
-            put_turn(&text, line, false);
+            put_turn(&text, t, line, false);
         }
         move_lines(b, &text, width);
         for (const struct span *s = line->spans; s; s = s->next)

@@ -5,6 +5,8 @@
  */
 #include "cli/view/timeline_span.h"
 
+#include <string.h>
+
 #include "base/limits.h"
 #include "base/svg.h"
 #include "base/utf8.h"
@@ -187,6 +189,24 @@ void span_supersede(struct timeline *t, const wend_event *ev, struct span *s)
 {
     if (s)
         piece_end(s, timeline_when(t, ev), WEND_OUTCOME_SUPERSEDED);
+}
+
+const char *timeline_state(const struct timeline *t)
+{
+    if (t->outcome)
+        return wend_outcome_name(t->outcome);
+    return t->state ? t->state : "no-end";
+}
+
+const char *span_state(const struct timeline *t, const struct span *s)
+{
+    if (s->bar.outcome)
+        return wend_outcome_name(s->bar.outcome);
+    if (!s->pieces)
+        return "not-started";
+    if (t->outcome || !t->state || !strcmp(t->state, "interrupted"))
+        return "no-end";
+    return s->last->kind == PIECE_WAIT ? "waiting" : "running";
 }
 
 void span_blame(struct timeline *t, struct span *s, const wend_ev_error *e)
