@@ -100,28 +100,35 @@ int str_index(wend_str s, const char *const *names, int n)
     return -1;
 }
 
-/* Levenshtein distance; both at most NEAR_MAX long. */
-static int distance(wend_str a, const char *b, int b_len)
+static int least(int a, int b)
 {
-    int row[NEAR_MAX + 1], diagonal, above, cost;
+    return a < b ? a : b;
+}
 
-    for (int j = 0; j <= b_len; j++)
-        row[j] = j;
+/* Letters to add, drop, replace or swap with their neighbour; both at most
+ * NEAR_MAX long. */
+static int distance(wend_str a, wend_str b)
+{
+    int rows[3][NEAR_MAX + 1]; /* this one and the two before, in turn */
+    int *row = rows[0];
+
+    for (size_t j = 0; j <= b.len; j++)
+        row[j] = (int)j;
     for (size_t i = 1; i <= a.len; i++) {
-        diagonal = row[0];
+        const int *above = rows[(i - 1) % 3], *higher = rows[(i + 1) % 3];
+
+        row = rows[i % 3];
         row[0] = (int)i;
-        for (int j = 1; j <= b_len; j++) {
-            above = row[j];
-            cost = diagonal + (a.ptr[i - 1] != b[j - 1]);
-            if (above + 1 < cost)
-                cost = above + 1;
-            if (row[j - 1] + 1 < cost)
-                cost = row[j - 1] + 1;
-            row[j] = cost;
-            diagonal = above;
+        for (size_t j = 1; j <= b.len; j++) {
+            char c = a.ptr[i - 1], d = b.ptr[j - 1];
+
+            row[j] = least(above[j], row[j - 1]) + 1;
+            row[j] = least(row[j], above[j - 1] + (c != d));
+            if (i > 1 && j > 1 && c == b.ptr[j - 2] && d == a.ptr[i - 2])
+                row[j] = least(row[j], higher[j - 2] + 1);
         }
     }
-    return row[b_len];
+    return row[b.len];
 }
 
 bool str_nearer(wend_str s, wend_str name, int *best)
@@ -132,7 +139,7 @@ bool str_nearer(wend_str s, wend_str name, int *best)
         *best = s.len <= 3 ? 2 : 3; /* must be closer than this */
     if (s.len > NEAR_MAX || !name.len || name.len > NEAR_MAX)
         return false;
-    d = distance(s, name.ptr, (int)name.len);
+    d = distance(s, name);
     if (d >= *best)
         return false;
     *best = d ? d : 1;

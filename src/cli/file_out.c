@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +16,14 @@
 static int fails(const char *path, int code)
 {
     return complain(code, "cannot write %s: %s", path, strerror(errno));
+}
+
+static bool has_name(const char *path)
+{
+    if (!*path)
+        complain(0, "expected the name of a file, not ''; '-' is standard "
+                    "output");
+    return *path;
 }
 
 /* The folder of a path, with its links followed; NULL with errno. */
@@ -31,6 +40,31 @@ static const char *name_of(const char *path)
     const char *slash = strrchr(path, '/');
 
     return slash ? slash + 1 : path;
+}
+
+/* What a path names: the end of its links, which need not exist yet; NULL with
+ * errno. */
+static const char *target_of(const char *path, struct arena *a)
+{
+    enum { LINKS_MAX = 40 }; /* as many as the system follows */
+    const char *real = trust_real(path, a);
+    char link[PATH_MAX];
+    ssize_t len;
+
+    for (int i = 0; !real && errno == ENOENT && i < LINKS_MAX; i++) {
+        struct buf next = {.mem = &cli_mem};
+
+        len = readlink(path, link, sizeof link);
+        if (len < 0 || (size_t)len == sizeof link)
+            return path;
+        if (link[0] != '/')
+            buf_add(&next, path, (size_t)(name_of(path) - path));
+        buf_add(&next, link, (size_t)len);
+        buf_char(&next, '\0');
+        path = next.ptr;
+        real = trust_real(path, a);
+    }
+    return real;
 }
 
 /* In the same folder, so that it can take the place of the old one; hidden, and
@@ -52,15 +86,16 @@ int file_out_open(struct file_out *f, const char *path, mode_t mode)
 {
     struct arena a = {.mem = &cli_mem};
     struct stat old;
-    const char *real;
 
     *f = (struct file_out){.path = path, .fd = STDOUT_FILENO};
     if (!strcmp(path, "-"))
         return EXIT_DONE;
-    real = trust_real(path, &a);
-    if (real)
-        f->path = real; /* of a link: what it names */
-    if (stat(f->path, &old)) {
+    if (!has_name(path))
+        return EXIT_USAGE;
+    f->path = target_of(path, &a);
+    if (!f->path) {
+        f->fd = -1;
+    } else if (stat(f->path, &old)) {
         f->fd = open_fresh(f, mode, &a);
     } else if (S_ISREG(old.st_mode)) {
         f->fd = access(f->path, W_OK) ? -1 : open_fresh(f, mode, &a);
@@ -118,28 +153,45 @@ int file_out_close(struct file_out *f, int code)
     return f->code != EXIT_DONE ? f->code : code;
 }
 
+/* Some folders deny new files to all, whatever their mode says. */
+static bool takes_files(const char *path, struct arena *a)
+{
+    struct file_out probe = {.path = path};
+    int fd = open_fresh(&probe, FILE_OUT_PRIVATE, a);
+
+    if (fd < 0)
+        return false;
+    close(fd);
+    return !unlink(probe.fresh);
+}
+
+static bool may_write(const char *path, struct arena *a)
+{
+    struct stat old = {.st_mode = S_IFREG};
+    bool is_new = stat(path, &old) != 0;
+
+    if (!*name_of(path) || S_ISDIR(old.st_mode)) {
+        errno = EISDIR;
+        return false;
+    }
+    if (!is_new && access(path, W_OK))
+        return false;
+    return !S_ISREG(old.st_mode) || takes_files(path, a);
+}
+
 const char *file_out_place(struct cli *cli, const char *path)
 {
     struct arena *a = &cli->arena;
-    const char *real = trust_real(path, a);
-    const char *folder = folder_of(real ? real : path, a);
     struct buf whole = {.mem = &cli_mem};
-    struct stat old = {.st_mode = S_IFREG};
-    bool may = folder && *name_of(path);
+    const char *target;
 
-    if (real && stat(real, &old))
-        may = false;
-    else if (!*name_of(path) || S_ISDIR(old.st_mode)) {
-        errno = EISDIR;
-        may = false;
-    } else if (may && S_ISREG(old.st_mode))
-        may = !access(folder, W_OK | X_OK);
-    if (may && real)
-        may = !access(real, W_OK);
-    if (!may) {
+    if (!has_name(path))
+        return NULL;
+    target = target_of(path, a);
+    if (!target || !may_write(target, a)) {
         fails(path, EXIT_USAGE);
         return NULL;
     }
-    buf_fmt(&whole, "%s/%s", folder, name_of(real ? real : path));
+    buf_fmt(&whole, "%s/%s", folder_of(target, a), name_of(target));
     return whole.ptr;
 }

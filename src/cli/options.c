@@ -92,6 +92,25 @@ static bool set_number(const struct opt *o, int64_t *at, const char *value,
     return false;
 }
 
+static bool set_time(const struct opt *o, int64_t *at, const char *value,
+                     struct buf *why)
+{
+    bool zero;
+
+    if (o->min && *value && !value[strspn(value, "0123456789.")]) {
+        buf_fmt(why, "'%s' has no unit; use for example %sd, 12h or 90m", value,
+                value);
+        return false;
+    }
+    if (str_to_ms(str_of(value), at) && *at > 0)
+        return true;
+    zero = value[0] == '0' && !value[strspn(value, "0.dhms")];
+    buf_fmt(why,
+            "'%s' is not a duration%s; use for example 500ms, 30s, 5m or 1.5h",
+            value, zero ? " above 0" : "");
+    return false;
+}
+
 bool opt_set(const struct opt *o, void *settings, const char *value, int origin,
              struct arena *a, struct buf *why)
 {
@@ -107,16 +126,7 @@ bool opt_set(const struct opt *o, void *settings, const char *value, int origin,
     case OPT_LATER:
         buf_cstr(why, "not available in this version");
         return false;
-    case OPT_TIME:
-        if (o->min && *value && !value[strspn(value, "0123456789.")]) {
-            buf_fmt(why, "'%s' has no unit; use for example %sd, 12h or 90m",
-                    value, value);
-            return false;
-        }
-        if (str_to_ms(str_of(value), at) && *(int64_t *)at > 0)
-            return true;
-        wanted = "duration; use for example 500ms, 30s, 5m or 1.5h";
-        break;
+    case OPT_TIME: return set_time(o, at, value, why);
     case OPT_MONEY:
         if (read_money(value, at))
             return true;

@@ -140,6 +140,18 @@ exits "-o: a link" 0 "$WEND" run -o link --stream -m "$hello" hi
 is "-o: a link: what it names" "$(readlink link) $(cat answer) $(stat -c %a \
     answer)" "answer Hello there. 640"
 is "-o --stream: both" "$(cat "$out")" "Hello there."
+# One that names nothing yet: that is made, and the link stays.
+mkdir -p folder
+ln -s folder/later later
+ln -s "$PWD/later" twice
+exits "-o: a link to nothing" 0 "$WEND" run -o twice -m "$hello" hi
+is "-o: a link to nothing: what it names" "$(readlink later) $(cat folder/later)" \
+    "folder/later Hello there."
+is "-o: a link to nothing: nothing else" "$(ls -A folder)" later
+exits "view -o: a link to nothing" 0 bash -c "rm folder/later; '$WEND' view -o later last"
+[ -L later ] && [ -s folder/later ]
+ok "view -o: a link to nothing: what it names"
+exits "view -o: no name" 2 "$WEND" view -o "" last
 exits "-o -" 0 "$WEND" run -o - -m "$hello" hi
 is "-o -: standard output" "$(cat "$out")" "Hello there."
 exits "-o /dev/null" 0 "$WEND" run -o /dev/null -m "$hello" hi
@@ -147,7 +159,9 @@ exits "-o /dev/null" 0 "$WEND" run -o /dev/null -m "$hello" hi
 ok "-o /dev/null: still a device"
 runs() { "$WEND" runs --json --limit 0 | wc -l; }
 before=$(runs)
-for bad in "$work" nowhere/x x/; do
+ln -s nowhere/x dangling
+ln -s loop loop
+for bad in "$work" nowhere/x x/ "" dangling loop /proc/x; do
     exits "-o $bad" 2 "$WEND" run -o "$bad" -m "$hello" hi
 done
 exits "-o and --json" 2 "$WEND" run --json -o answer -m "$hello" hi

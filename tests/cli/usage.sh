@@ -45,7 +45,11 @@ no number|--max-turns: 'x' is not a number from 1|run --max-turns x
 zero|--max-turns: '0' is not a number|run --max-turns 0
 too many|--parallel: '65' is not a number from 1 to 64|run --parallel 65
 no time|--timeout: '5 parsec' is not a duration|run --timeout '5 parsec'
-no time at all|--timeout: '0' is not a duration|run --timeout 0
+no time at all|--timeout: '0' is not a duration above 0; use|run --timeout 0
+no age at all|--older-than: '0d' is not a duration above 0; use|prune --older-than 0d
+an age of nothing|--older-than: '' is not a duration; use|prune --older-than ''
+no file to write|expected the name of a file, not ''; '-' is standard output|run -m 'script:{"turns":[]}' -o '' hi
+swapped letters|unknown command 'rnu'; did you mean 'run'?|rnu
 no money|--budget-cost: '-1' is not a positive amount|run --budget-cost=-1
 ten decimals|is not a positive amount|run --budget-cost 0.0000000001
 no word|'some' is not one of safe, all, off|run --eager some

@@ -8,7 +8,8 @@
 #include "fault.h"
 #include "tap.h"
 
-static const char *const names[] = {"sync", NULL, "async", "fire_and_forget"};
+static const char *const names[] = {"sync", NULL, "async", "fire_and_forget",
+                                    "run"};
 
 static void test_compare(void)
 {
@@ -123,6 +124,7 @@ static void test_near(void)
     } rows[] = {
         {"two letters swapped", "asnyc", "async"},
         {"one too many", "ssync", "sync"},
+        {"a swap in a short one", "rnu", "run"},
         {"far from all", "parallel", NULL},
         {"short ones must be very near", "xyz", NULL},
         {"exact", "sync", "sync"},
@@ -134,7 +136,7 @@ static void test_near(void)
     };
 
     for (size_t i = 0; i < tap_count(rows); i++)
-        tap_is_str(str_near(str_of(rows[i].given), names, 4), rows[i].wanted,
+        tap_is_str(str_near(str_of(rows[i].given), names, 5), rows[i].wanted,
                    "near: %s", rows[i].why);
 }
 
