@@ -37,6 +37,14 @@ static void spend(struct timeline *t, const wend_event *ev,
     cost_add(&line->cost_nano, cost);
 }
 
+/* As the run counts: a child may continue another, which counted before. */
+static void sum_up(struct timeline *t, const wend_ev_metrics *m)
+{
+    t->tokens_in = m->tokens_in;
+    t->tokens_out = m->tokens_out;
+    t->cost_nano = m->cost_nano;
+}
+
 static void think(struct timeline *t, const wend_event *ev, wend_str text)
 {
     struct thought *h;
@@ -144,11 +152,17 @@ static void run_end(struct timeline *t, const wend_event *ev)
 {
     const wend_ev_run_end *e = &ev->u.run_end;
 
+    sum_up(t, &e->metrics);
     t->outcome = e->outcome;
     t->code = keep_name(t, e->error ? e->error->code : e->limit);
     keep_detail(t, ev, e->text, &t->answer);
     if (e->error)
         keep_detail(t, ev, e->error->message, &t->failure);
+}
+
+static void metrics(struct timeline *t, const wend_event *ev)
+{
+    sum_up(t, &ev->u.metrics);
 }
 
 static void run_resume(struct timeline *t, const wend_event *ev)
@@ -178,6 +192,11 @@ static void run_fork(struct timeline *t, const wend_event *ev)
         .next = t->forks, .run = keep_name(t, e->parent), .at = e->at};
     t->forks = a;
     t->outcome = WEND_OUTCOME_NONE; /* its parent may have ended */
+    if (e->redone) {
+        t->tokens_in += e->redone->tokens_in;
+        t->tokens_out += e->redone->tokens_out;
+        cost_add(&t->cost_nano, e->redone->cost_nano);
+    }
 }
 
 static void model_start(struct timeline *t, const wend_event *ev)
@@ -386,6 +405,7 @@ static const timeline_fn handlers[WEND_EVENT_TYPES] = {
     [WEND_ACTION_END] = action_end,
     [WEND_CHILD_START] = child_start,
     [WEND_CHILD_END] = child_end,
+    [WEND_METRICS] = metrics,
     [WEND_MESSAGE] = message,
     [WEND_CONTROL] = control,
     [WEND_WARNING] = warning,
