@@ -222,6 +222,26 @@ is "a limit: each ran once" "$(times once) $(times wait)" "1 1"
 is "a limit: usage" "$(field tokens_in)" 15020
 sound "a limit"
 
+# So it does in a plan.
+fresh
+: >go
+files="--tools tools/once.yaml --tools tools/wait.yaml"
+exits "a plan's limit" 3 "$WEND" plan run $with $files --budget-tokens 5100 \
+    plan.yaml
+exits "a plan's limit: raised" 0 "$WEND" retry --sandbox off \
+    --budget-tokens 100000
+is "a plan's limit: each ran once" "$(times once) $(times wait)" "2 1"
+
+# A limit of the child's own starts anew.
+fresh
+: >go
+echo 'limits: {turns: 2}' >>kid.yaml
+exits "its own limit" 1 "$WEND" plan run $with $files plan.yaml
+is "its own limit: what was done" "$(times once) $(times wait)" "2 1"
+exits "its own limit: retry" 0 "$WEND" retry --sandbox off
+is "its own limit: nothing is repeated" "$(times once) $(times wait)" "2 1"
+sound "its own limit"
+
 # ---- A plan in a plan, whose child fails --------------------------------------------
 
 fresh

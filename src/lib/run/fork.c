@@ -180,8 +180,6 @@ static void say_child(struct fork *f, wend_ev_run_fork *e)
     e->parent_call = s->parent_call;
     e->config_json = if_other(s->config_json, f->turn.config->json);
     e->model = if_other(s->model, f->turn.model);
-    if (memcmp(&s->limits, &f->turn.limits, sizeof s->limits) != 0)
-        e->limits = &s->limits;
     e->correlation_id = if_other(s->correlation_id, f->correlation);
 }
 

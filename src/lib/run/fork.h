@@ -1,5 +1,6 @@
 /*
- * fork.h - a fork while it is made. Only for fork.c, retry.c and child.c.
+ * fork.h - a fork while it is made. Only for fork.c, retry.c,
+ * retry_child.c and child.c.
  */
 #ifndef LIB_FORK_H
 #define LIB_FORK_H
@@ -12,13 +13,13 @@ struct fork_done {
     const wend_event *ev;
 };
 
-struct retry;
-
 /* A fork that another run starts and waits for. */
 struct fork_child {
     const char *id;
     const wend_ev_run_start *start; /* what it would begin with, were it new */
 };
+
+struct retry;
 
 struct fork {
     wend_store *store;
@@ -48,6 +49,34 @@ struct fork {
     wend_error *err;
 };
 
+/* A run that a call or an action waited for. */
+struct retry_child {
+    struct retry_child *next; /* before it */
+    wend_ev_unfinished e;
+    wend_str from; /* the run that it continued; absent: none */
+};
+
+/* What the calls of one turn started. */
+struct retry_turn {
+    struct retry_child *children; /* newest first */
+    int64_t limited;              /* the first that a budget stopped: its end */
+};
+
+struct retried; /* an action of the run's own plan */
+
+struct retry {
+    struct fork *f;
+    struct turn turn;              /* at the end, without run_end */
+    int64_t stop;                  /* the event that stopped it; 0: none did */
+    int64_t model;                 /* model_start of the newest turn; 0: none */
+    int64_t turn_end, end;         /* of that turn, of the run */
+    bool next_turn;                /* it ended instead of beginning a turn */
+    bool no_room;                  /* a budget did not let it ask */
+    struct retry_turn now, before; /* the newest turn, the one before it */
+    struct retried *actions; /* of its own plan; NULL: the run has no plan, or
+                                a model has taken over */
+};
+
 /* Makes a child as a retry of run `of`. trusts: also of an imported one. */
 wend_status fork_child(struct wend_runtime *rt, const char *of,
                        const struct fork_child *child, bool trusts,
@@ -67,7 +96,8 @@ bool fork_open_action(const struct plan_state *p, uint32_t i);
  * and collects what the run has done behind it ... */
 wend_status retry_look(struct fork *f, const wend_run_info *info);
 void retry_say(struct fork *f); /* ... which are events of the fork, too */
-/* All its events are there: what it counts and whom it continues. */
+/* retry_child.c: all its events are there: what it counts, and whom it
+ * continues. */
 void retry_sum_up(struct fork *f);
 void retry_free(struct fork *f);
 

@@ -42,32 +42,6 @@ struct retried {
     bool keeps_key;                 /* ... as the same effect */
 };
 
-/* A run that a call or an action waited for. */
-struct retry_child {
-    struct retry_child *next; /* before it */
-    wend_ev_unfinished e;
-    wend_str from; /* the run that it continued; absent: none */
-};
-
-/* What the calls of one turn started. */
-struct retry_turn {
-    struct retry_child *children; /* newest first */
-    int64_t limited;              /* the first that a budget stopped: its end */
-};
-
-struct retry {
-    struct fork *f;
-    struct turn turn;              /* at the end, without run_end */
-    int64_t stop;                  /* the event that stopped it; 0: none did */
-    int64_t model;                 /* model_start of the newest turn; 0: none */
-    int64_t turn_end, end;         /* of that turn, of the run */
-    bool next_turn;                /* it ended instead of beginning a turn */
-    bool no_room;                  /* a budget did not let it ask */
-    struct retry_turn now, before; /* the newest turn, the one before it */
-    struct retried *actions; /* of its own plan; NULL: the run has no plan, or
-                                a model has taken over */
-};
-
 /* ---- How it ended -------------------------------------------------------- */
 
 static struct retried *retried_of(struct retry *r, wend_str action)
@@ -408,94 +382,6 @@ static wend_status take_done(void *ctx, const wend_event *ev)
                                       : WEND_OK;
 }
 
-/* ---- Its children -------------------------------------------------------- */
-
-/* Whether the fork, as it begins, will start that call or action. */
-static bool is_open(const struct turn *t, const wend_ev_unfinished *e)
-{
-    int c = e->call.ptr ? turn_call_index(t, e->call) : -1;
-    uint32_t i = e->action.ptr && t->plan.started
-                     ? plan_find(t->plan.plan, e->action)
-                     : PLAN_NONE;
-
-    return (c >= 0 && !(t->flags[c] & CALL_ENDED)) ||
-           (i != PLAN_NONE && plan_action_state(&t->plan, i)->at != AT_ENDED);
-}
-
-/* A child that was canceled before it began has no log, but the run that it was
- * to continue has. An imported run may have the id of one of ours. */
-static bool has_log(struct fork *f, wend_str run)
-{
-    struct arena a = {.mem = &f->store->mem};
-    wend_run_info *info;
-    bool has = run.ptr &&
-               store_info(f->store, run.ptr, &a, &info, NULL) == WEND_OK &&
-               (f->imported || !info->imported);
-
-    arena_free(&a);
-    return has;
-}
-
-struct heirs {
-    wend_ev_unfinished *list;
-    size_t count;
-};
-
-static void add_heir(struct fork *f, struct heirs *h, const struct turn *t,
-                     const wend_ev_unfinished *e)
-{
-    for (size_t i = 0; i < h->count; i++)
-        if (str_eq(h->list[i].call, e->call) &&
-            str_eq(h->list[i].action, e->action))
-            return; /* it has a newer one */
-    if (e->input.ptr && is_open(t, e) && has_log(f, e->run))
-        h->list[h->count++] = *e;
-}
-
-static void add_heirs(struct fork *f, struct heirs *h, const struct turn *t)
-{
-    const struct retry *r = f->retry;
-    const struct retry_turn *turn =
-        t->counter == r->turn.counter ? &r->now : &r->before;
-    size_t count = 0;
-
-    for (const struct retry_child *c = turn->children; c; c = c->next)
-        count++;
-    for (const struct unfinished *u = r->turn.unfinished; u; u = u->next)
-        count++;
-    h->list = arena_alloc(&f->arena, (count + 1) * sizeof *h->list);
-    for (struct retry_child *c = h->list ? turn->children : NULL; c;
-         c = c->next) {
-        if (!has_log(f, c->e.run))
-            c->e.run = c->from;
-        add_heir(f, h, t, &c->e);
-    }
-    for (const struct unfinished *u = h->list ? r->turn.unfinished : NULL; u;
-         u = u->next)
-        if (!u->as.ptr)
-            add_heir(f, h, t,
-                     &(wend_ev_unfinished){.call = u->call,
-                                           .action = u->action,
-                                           .run = u->run,
-                                           .input = u->input,
-                                           .metrics = u->metrics});
-}
-
-/* The fork, as it begins, has used less than the run at its end. */
-static const wend_ev_metrics *redone(struct fork *f, const struct turn *t)
-{
-    const struct turn *end = &f->retry->turn;
-    static const wend_ev_metrics none;
-    wend_ev_metrics *m = arena_alloc(&f->arena, sizeof *m);
-
-    if (!m)
-        return NULL;
-    *m = metrics_more(&end->metrics, &t->metrics);
-    if (end->unpriced && !t->unpriced)
-        m->cost_nano = -1;
-    return memcmp(m, &none, sizeof none) != 0 ? m : NULL;
-}
-
 /* ---- For fork.c ---------------------------------------------------------- */
 
 static bool is_retried(wend_str status)
@@ -534,27 +420,6 @@ wend_status retry_look(struct fork *f, const wend_run_info *info)
     if (s == WEND_OK)
         s = fork_read(f, f->o.at + 1, take_done);
     return s == WEND_OK && f->arena.failed ? fail_nomem(f->err) : s;
-}
-
-void retry_sum_up(struct fork *f)
-{
-    wend_ev_run_fork *e = &f->events[0].u.run_fork;
-    struct keep keep = {&f->arena, NULL};
-    struct turn t = f->turn;
-    struct heirs h = {0};
-
-    if (!f->retry)
-        return;
-    for (size_t i = 0; i < f->events_count; i++)
-        turn_apply(&t, &f->events[i], &keep);
-    if (f->arena.failed)
-        return;
-    add_heirs(f, &h, &t);
-    e->children = h.list;
-    e->children_count = h.count;
-    e->redone = redone(f, &t);
-    turn_take_redone(&t, e->redone);
-    f->used = turn_metrics(&t);
 }
 
 void retry_say(struct fork *f)
