@@ -59,14 +59,11 @@ typedef enum wend_effort {
     WEND_EFFORT_HIGH
 } wend_effort;
 
-/* What a run tells its model about the folder `cwd`, besides the
- * instructions: the date, the git branch, and the notes of the project
- * (AGENTS.md, CLAUDE.md or WEND.md, see wend-agent(5)). It is recorded in
- * run_start.context. */
+/* Whether a run tells its model the date, and the git branch and the notes of
+ * the folder `cwd`, see wend-agent(5). run_start.context records it. */
 typedef enum wend_project {
-    WEND_PROJECT_DEFAULT = 0, /* an agent file: what the host says; a host:
-                                 nothing */
-    WEND_PROJECT_OFF,         /* nothing */
+    WEND_PROJECT_DEFAULT = 0, /* as the host says; it says nothing: OFF */
+    WEND_PROJECT_OFF,
     WEND_PROJECT_ON,     /* notes are labelled WEND_LABEL_UNTRUSTED_SOURCE */
     WEND_PROJECT_TRUSTED /* the host vouches for the notes */
 } wend_project;

@@ -25,9 +25,9 @@
 #define R(name, rest) ACT(name, "r", rest)
 #define DEP(list) ",\"depends_on\":[" list "]"
 #define KEY(k) ",\"output_key\":\"" k "\""
-#define LLM(name)                                                          \
-    "{\"name\":\"" name                                                    \
-    "\",\"type\":\"llm\",\"prompt\":\"more-than-the-plan-cost\",\"mode\":" \
+#define LLM(name)                                                  \
+    "{\"name\":\"" name                                            \
+    "\",\"type\":\"llm\",\"prompt\":\"a-b-c-d-e-f-g-h\",\"mode\":" \
     "\"async\"}"
 
 #define OPEN "write:{\"actions\":["
