@@ -25,10 +25,9 @@
 #define R(name, rest) ACT(name, "r", rest)
 #define DEP(list) ",\"depends_on\":[" list "]"
 #define KEY(k) ",\"output_key\":\"" k "\""
-#define LLM(name)                                                  \
-    "{\"name\":\"" name                                            \
-    "\",\"type\":\"llm\",\"prompt\":\"a-b-c-d-e-f-g-h\",\"mode\":" \
-    "\"async\"}"
+#define LLM(name)       \
+    "{\"name\":\"" name \
+    "\",\"type\":\"llm\",\"prompt\":\"a-b-c-d-e-f-g-h\",\"mode\":\"async\"}"
 
 #define OPEN "write:{\"actions\":["
 #define SHUT " write:]} seal"
