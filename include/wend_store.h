@@ -121,11 +121,11 @@ WEND_API wend_status wend_store_export(wend_store *store, const char *id,
                                        int64_t seq_to, wend_write_fn fn,
                                        void *ctx, wend_error *err);
 
-/* Reads a blob, a text that the run refers to by its hash: texts over 256 KiB,
- * and the whole of a result that was truncated. `hash` may be a prefix that is
- * unique in the run. fn gets the whole text at once. WEND_E_NOTFOUND: no such
- * run, or it refers to no such blob. WEND_E_INVAL: an ambiguous or malformed
- * prefix. [any thread] */
+/* Reads a blob that the run refers to by its hash: a text over 256 KiB, the
+ * whole of a result that was truncated, the bytes of a part. `hash` may be a
+ * prefix that is unique in the run. fn gets the whole text at once.
+ * WEND_E_NOTFOUND: no such run, or it refers to no such blob. WEND_E_INVAL: an
+ * ambiguous or malformed prefix. [any thread] */
 WEND_API wend_status wend_store_blob(wend_store *store, const char *id,
                                      const char *hash, wend_write_fn fn,
                                      void *ctx, wend_error *err);

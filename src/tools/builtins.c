@@ -58,8 +58,9 @@ static const struct builtin builtins[] = {
     {
         TOOL("read_file", "path", tool_read_file),
         .info.description = TEXT(
-            "Reads a text file beneath the working directory. Long files "
-            "are cut, with a last line that says so; read on with offset."),
+            "Reads a file beneath the working directory: text, an image (png, "
+            "jpeg, gif, webp), a PDF or audio. Long texts are cut, with a last "
+            "line that says so; read on with offset."),
         .info.schema = OBJECT(
             PATH ","
             INTEGER("offset", POSITIVE SAYS("first line to read, from 1")) ","

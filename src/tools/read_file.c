@@ -1,5 +1,6 @@
 /*
- * read_file.c - text files, or some lines of them.
+ * read_file.c - text files, or some lines of them; images, documents and audio
+ * as parts for the model.
  *
  * An answer has at most OUTPUT_BYTES_MAX bytes, with the note about a cut, so
  * that it is not cut a second time.
@@ -19,14 +20,16 @@ enum {
     BLOCK_BYTES = 16 << 10,
     NOTE_BYTES = 128,           /* kept free for the note */
     SCAN_BYTES_MAX = 512 << 20, /* read to find a line: under a second */
+    MEDIA_BYTES_MAX = 20 << 20, /* of an image: above what providers take */
 };
 
 struct line_scan {
-    const wend_call *call;
+    wend_call *call;
     struct read_range range;
     int64_t line;    /* that the next byte belongs to, from 1 */
     int64_t scanned; /* bytes */
     char last;       /* byte */
+    bool binary;     /* it has a zero byte */
     struct buf text; /* of the lines that were asked for */
 };
 
@@ -69,7 +72,8 @@ static wend_status scan_file(struct line_scan *s, int fd, wend_str path,
                         tool_shown(path), path.ptr, errno);
         if (!n)
             return WEND_OK;
-        if (memchr(block, 0, (size_t)n))
+        s->binary = memchr(block, 0, (size_t)n);
+        if (s->binary)
             return fail(err, WEND_E_INVAL,
                         "'%.*s' is a binary file of %lld bytes",
                         tool_shown(path), path.ptr, (long long)size);
@@ -129,6 +133,37 @@ static void put_text(const struct line_scan *s, int64_t size, struct buf *out)
                 done.len, (long long)size);
 }
 
+/* Some documents have no zero byte. */
+static bool is_document(int fd)
+{
+    char head[5];
+
+    return pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head &&
+           !memcmp(head, "%PDF-", sizeof head);
+}
+
+/* True: the file goes to the model as a part, and `out` says so. */
+static bool read_media(int fd, wend_str path, int64_t size, wend_call *call,
+                       struct buf *out)
+{
+    const char *slash = memrchr(path.ptr, '/', path.len);
+    struct buf bytes = {.mem = out->mem};
+    ssize_t n = 1;
+    bool ok;
+
+    if (slash)
+        path = str_skip(path, (size_t)(slash + 1 - path.ptr));
+    while (size <= MEDIA_BYTES_MAX && n > 0 && bytes.len <= MEDIA_BYTES_MAX &&
+           buf_room(&bytes, BLOCK_BYTES)) {
+        n = pread(fd, bytes.ptr + bytes.len, BLOCK_BYTES, (off_t)bytes.len);
+        bytes.len += n > 0 ? (size_t)n : 0;
+    }
+    ok = !n && !bytes.failed &&
+         call_add_part(call, buf_view(&bytes), path, out, NULL) == WEND_OK;
+    buf_free(&bytes);
+    return ok;
+}
+
 static wend_status read_open(int fd, wend_str path, struct line_scan *s,
                              struct buf *out, wend_error *err)
 {
@@ -144,7 +179,15 @@ static wend_status read_open(int fd, wend_str path, struct line_scan *s,
     if (!S_ISREG(st.st_mode))
         return fail(err, WEND_E_INVAL, "'%.*s' is not a regular file",
                     tool_shown(path), path.ptr);
+    if (s->call && is_document(fd) &&
+        read_media(fd, path, st.st_size, s->call, out))
+        return WEND_OK;
     status = scan_file(s, fd, path, st.st_size, err);
+    if (status && s->binary && s->call &&
+        read_media(fd, path, st.st_size, s->call, out)) {
+        fail_clear(err);
+        return WEND_OK;
+    }
     if (status)
         return status;
     if (s->text.failed)
@@ -159,8 +202,7 @@ static wend_status read_open(int fd, wend_str path, struct line_scan *s,
 }
 
 wend_status read_file_text(int root_fd, wend_str path, struct read_range range,
-                           const wend_call *call, struct buf *out,
-                           wend_error *err)
+                           wend_call *call, struct buf *out, wend_error *err)
 {
     struct line_scan s = {
         .call = call, .range = range, .line = 1, .text = {.mem = out->mem}};

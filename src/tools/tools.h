@@ -92,12 +92,13 @@ typedef void (*call_stop_fn)(void *ctx, enum stop_reason why);
 void call_set_stop(wend_call *call, call_stop_fn stop, void *ctx);
 /* JSON for call_end besides the answer, set before it; needs memory. */
 void call_set_structured(wend_call *call, wend_str json);
-/* A picture, a document or a sound that goes to the model with the answer, set
- * before it; the bytes say what it is. May be called on any thread.
- * WEND_E_INVAL, WEND_E_LIMIT: it is none of these, or too much; the error
- * completes the sentence "NAME ...". */
+/* An image, a document or audio that goes to the model with the answer, set
+ * before it; the bytes say what it is. Appends a note for the answer to `note`,
+ * which may be NULL. May be called on any thread. WEND_E_INVAL, WEND_E_LIMIT:
+ * it is none of these, or too much; the error completes the sentence "NAME
+ * ...". */
 wend_status call_add_part(wend_call *call, wend_str bytes, wend_str name,
-                          wend_error *err);
+                          struct buf *note, wend_error *err);
 /* The runtime's transfers, and its programs. */
 wend_status call_fetch(wend_call *call, struct fetch **out, wend_error *err);
 wend_status call_procs(wend_call *call, struct procs **out, wend_error *err);
@@ -213,8 +214,7 @@ struct read_range {
 
 /* These look at the call only for its cancellation; it may be NULL. */
 wend_status read_file_text(int root_fd, wend_str path, struct read_range range,
-                           const wend_call *call, struct buf *out,
-                           wend_error *err);
+                           wend_call *call, struct buf *out, wend_error *err);
 wend_status list_dir_text(int root_fd, wend_str path, const wend_call *call,
                           struct buf *out, wend_error *err);
 

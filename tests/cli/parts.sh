@@ -181,5 +181,60 @@ for provider in openai anthropic; do
 done
 has "in the result itself" got "{\"type\":\"text\",\"text\":\"here\\n[image png 8x6]\"},$(form anthropic)]"
 
+run "$WEND" run --json -m openai:x --base-url \
+    "$base/=call:read_file:%7B%22path%22:%22red.png%22%7D/v1" go
+has "read_file of a picture" "$out" '"output":"[image png 8x6]"'
+sent >got
+has "read_file: it is sent" got "$(form openai)"
+run "$WEND" run --json -m openai:x --base-url \
+    "$base/=call:read_file:%7B%22path%22:%22a.pdf%22%7D/v1" go
+has "read_file of a document" "$out" '"output":"[document pdf 1 page]"'
+run "$WEND" run --json -m openai:x --base-url \
+    "$base/=call:read_file:%7B%22path%22:%22cut.png%22%7D/v1" go
+has "read_file of a damaged picture" "$out" 'is a binary file of 60 bytes'
+
+# ---- Again ------------------------------------------------------------------------
+
+: >"$work/requests"
+"$WEND" run -q -m "openai:hang;say:red" --base-url "$base/v1" -f red.png \
+    'What is it?' >"$out" 2>"$err" &
+pid=$!
+soon grep -q "$red" "$work/requests"
+kill -KILL $pid
+wait $pid 2>/dev/null
+: >"$work/requests"
+run "$WEND" resume -q last
+is "killed and resumed: exit status" $status 0
+is "killed and resumed: the answer" "$(cat "$out")" red
+sent >got
+has "killed and resumed: the picture is sent again" got "$(form openai)"
+run "$WEND" verify last
+is "killed and resumed: verify" $status 0
+
+run "$WEND" run -q -c -m "openai:say:sure" --base-url "$base/v1" 'Sure?'
+is "a conversation: exit status" $status 0
+sent >got
+has "a conversation: the picture of its past" got "$(form openai)"
+run "$WEND" verify last
+is "a conversation: verify" $status 0
+run "$WEND" export last -o follow.jsonl
+has "a conversation: its export has the bytes" follow.jsonl "\"base64\":\"$red\""
+run "$WEND" fork -q last~1 --at 5 -m "openai:say:forked" --base-url "$base/v1"
+sent >got
+has "a fork: the picture is sent" got "$(form openai)"
+
+: >"$work/requests"
+"$WEND" run -q -m "openai:status:400:code=invalid_image;hang;say:no" \
+    --base-url "$base/v1" -f red.png go >"$out" 2>"$err" &
+pid=$!
+soon grep -q omitted "$work/requests"
+kill -KILL $pid
+wait $pid 2>/dev/null
+: >"$work/requests"
+run "$WEND" resume -q last
+is "resumed after a refusal: the answer" "$(cat "$out")" no
+! sent | grep -q "$red"
+ok "resumed after a refusal: it is not sent again"
+
 exec 9>&-
 finish

@@ -63,13 +63,13 @@ struct choice {
 
 static bool takes(struct choice *c, const wend_ev_part *p)
 {
-    int64_t bytes = p->bytes < 0 || p->bytes > PART_BYTES_MAX
-                        ? INT64_MAX
-                        : (p->bytes + 2) / 3 * 4;
     bool image = media_type_of(p) == MEDIA_IMAGE;
+    int64_t bytes;
 
-    if (!(c->types & type_bit(p)) || bytes > c->left.bytes ||
-        (image && !c->left.images) ||
+    if (!(c->types & type_bit(p)) || p->bytes < 0 || p->bytes > PART_BYTES_MAX)
+        return false; /* a log may say anything */
+    bytes = (p->bytes + 2) / 3 * 4;
+    if (bytes > c->left.bytes || (image && !c->left.images) ||
         media_wrong(p, c->spec, c->images, &c->why))
         return false;
     c->left.bytes -= bytes;

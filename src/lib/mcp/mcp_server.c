@@ -261,7 +261,7 @@ static void on_done(void *ctx, void *call, const struct mcp_given *given)
             call_set_structured(sv->call, buf_view(&more));
         for (size_t i = 0; i < given->media_count; i++)
             call_add_part(sv->call, given->media[i].bytes, given->media[i].name,
-                          NULL);
+                          NULL, NULL);
         if (given->ok)
             wend_call_return(sv->call, buf_view(&b));
         else

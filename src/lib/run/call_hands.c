@@ -236,7 +236,7 @@ void call_set_structured(wend_call *call, wend_str json)
 }
 
 wend_status call_add_part(wend_call *call, wend_str bytes, wend_str name,
-                          wend_error *err)
+                          struct buf *note, wend_error *err)
 {
     struct arena *a = &call->arena;
     wend_ev_part part;
@@ -256,6 +256,8 @@ wend_status call_add_part(wend_call *call, wend_str bytes, wend_str name,
     if (a->failed)
         return fail_nomem(err);
     call->parts[call->parts_count++] = part;
+    if (note)
+        media_note(note, &part, "");
     return WEND_OK;
 }
 
