@@ -23,8 +23,8 @@ static void on_signal(int number)
     int saved = errno;
     unsigned char byte = (unsigned char)number;
 
-    if (number == SIGINT && lent) /* it gets the signal, too */
-        return;
+    if ((number == SIGINT || number == SIGTSTP) && lent)
+        return; /* the program that has the terminal gets it, too */
     if (number == SIGINT && interrupts++) {
         keys_restore();
         _exit(EXIT_CANCELED);

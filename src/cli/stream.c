@@ -307,6 +307,8 @@ static void look_at_screen(struct stream_loop *l)
         lend_screen(l);
     approvals_look(&l->approvals, v, l->st->run);
     signals_lent(l->approvals.lend.pid != 0);
+    if (l->approvals.lend.stopped)
+        signals_stop();
 }
 
 static void lay_question(void *loop)

@@ -109,6 +109,67 @@ has "exec: quoted" exec "  \$ touch 'a b' 'it'\\''s' '\$(touch pwned)'"
 ok "no text of a call is run by being shown"
 rm -f fresh edited paged
 
+# Ctrl-Z stops the run with the editor, and neither the pager nor the run.
+shell="PS1='$ ' exec bash --norc --noprofile -i"
+cat >waits <<'SH'
+echo "editing"
+read -r line </dev/tty
+SH
+EDITOR="sh ./waits" on_screen 80x24 "$shell" <<STEPS
+type '$WEND' run -t write_file -m script:show.json hi\r
+wait allow?
+type c
+wait editing
+type \x1a
+wait Stopped
+type clear; fg\r
+wait run -t
+type \r
+wait allow?
+type n
+wait new file fresh
+wait allow?
+type n
+wait went on
+type exit\r
+STEPS
+is "an editor is stopped: exit status" $status 0
+# The real pager: it moves, runs no programs, gives the screen back.
+if command -v less >/dev/null; then
+    PAGER=less on_screen 80x12 "$shell" <<STEPS
+type '$WEND' run -t write_file -m script:show.json hi\r
+wait allow?
+type v
+wait numbers
+show top
+type G
+wait +new 30
+show end
+type !
+wait available
+show secure
+type \r\x1a
+sleep 500
+type q
+wait allow?
+show again
+type n
+wait new file fresh
+wait allow?
+type n
+wait went on
+type exit\r
+STEPS
+    is "less: exit status" $status 0
+    lacks "less: its first screen is the beginning" top "+new 30"
+    lacks "less: nothing is painted over it" end "allow?"
+    has "less: it runs no programs" secure "not available"
+    lacks "less: Ctrl-Z stops nothing" again Stopped
+    is "less: the question is painted again" "$(times 'allow?' again)" 1
+else
+    skip "less" "less is missing: apt-get install less"
+fi
+
 # Ctrl-C in a pager ends the pager, not the run.
 calls one.json '{"name":"shell","args":{"command":"true"}}'
 PAGER="sh ./lesser" ask 80x24 one.json <<STEPS

@@ -130,16 +130,20 @@ static bool start(struct lend *l, char *const *argv, char **env, int in)
 bool lend_page(struct lend *l, const char *pager, wend_str text)
 {
     char sh[] = "sh", c[] = "-c";
-    char *argv[] = {sh, c, strdup(pager), NULL};
+    struct buf line = {.mem = &cli_mem};
+    char *argv[] = {sh, c, NULL, NULL};
     struct arena a = {.mem = &cli_mem};
     int fd = memfd_create("wend", MFD_CLOEXEC);
-    bool ok = fd >= 0 && argv[2] && write_all(fd, text) &&
-              lseek(fd, 0, SEEK_SET) == 0 &&
-              start(l, argv, pager_environment(&a), fd);
+    bool ok;
 
+    /* less ignores Ctrl-Z now; the shell must not stop without it. */
+    buf_fmt(&line, "trap '' TSTP\n%s", pager);
+    argv[2] = line.ptr;
+    ok = fd >= 0 && write_all(fd, text) && lseek(fd, 0, SEEK_SET) == 0 &&
+         start(l, argv, pager_environment(&a), fd);
     if (fd >= 0)
         close(fd);
-    free(argv[2]);
+    buf_free(&line);
     arena_free(&a);
     return ok;
 }
@@ -173,9 +177,10 @@ bool lend_edit(struct lend *l, const char *editor, wend_str text, int tty)
 bool lend_over(struct lend *l, bool *ok)
 {
     int status = 0;
-    pid_t got = l->pid ? waitpid(l->pid, &status, WNOHANG) : -1;
+    pid_t got = l->pid ? waitpid(l->pid, &status, WNOHANG | WUNTRACED) : -1;
 
-    if (!got || (got < 0 && errno == EINTR))
+    l->stopped = got > 0 && WIFSTOPPED(status);
+    if (!got || l->stopped || (got < 0 && errno == EINTR))
         return false;
     *ok = got > 0 && WIFEXITED(status) && !WEXITSTATUS(status);
     l->pid = 0;

@@ -1,9 +1,9 @@
 /*
  * lend.h - lends the terminal to a program of the user: a pager, an editor.
  *
- * The program is in our process group, so that Ctrl-Z stops both and Ctrl-C
- * reaches it; meanwhile the command neither writes to the terminal nor reads
- * its keys. The text that is shown is the program's standard input or a file,
+ * The program is in our process group, so that Ctrl-C and Ctrl-Z reach it;
+ * meanwhile the command neither writes to the terminal nor reads its keys, and
+ * stops when an editor does. A pager has no Ctrl-Z. The text that is shown is the program's standard input or a file,
  * never a part of its command line.
  */
 #ifndef CLI_LEND_H
@@ -16,6 +16,7 @@
 struct lend {
     pid_t pid;     /* 0: the terminal is not lent */
     char file[80]; /* that is edited; "": none */
+    bool stopped;  /* by Ctrl-Z, since lend_over last looked */
 };
 
 /* $PAGER, or less or more if they are installed; NULL: there is none. */
