@@ -220,6 +220,11 @@ typedef struct wend_request {
     bool always;      /* the answer also holds for similar calls of this run */
     bool pin;         /* for SAY: the message stays when the conversation is
                          shortened */
+    const char *args; /* for APPROVE with yes and without always: a JSON object
+                         instead of the arguments that approval_ask shows. The
+                         run checks it like wend_run_approve_changed; refused
+                         ones change nothing, and the warning arguments_refused
+                         in the log tells why */
 } wend_request;
 
 /* Leaves a request for a run in the store; WEND_OK means that it is on stable

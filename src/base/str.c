@@ -222,13 +222,21 @@ static bool find_unit(const struct unit *u, wend_str name, int64_t n,
     return u->name && n <= most / u->worth;
 }
 
-bool str_to_ms(wend_str s, int64_t *out)
+#define DAY_MS INT64_C(86400000)
+
+/* A year for what is waited for; ages may be longer, and have years. */
+static const struct unit durations[] = {
+    {"ms", 1},     {"s", 1000},       {"m", 60000}, {"h", 3600000},
+    {"d", DAY_MS}, {"w", 7 * DAY_MS}, {"", 1000},   {NULL, 1},
+};
+static const struct unit ages[] = {
+    {"ms", 1},     {"s", 1000},       {"m", 60000},        {"h", 3600000},
+    {"d", DAY_MS}, {"w", 7 * DAY_MS}, {"y", 365 * DAY_MS}, {NULL, 1},
+};
+
+static bool to_ms(wend_str s, const struct unit *units, int64_t most_ms,
+                  int64_t *out)
 {
-    static const struct unit units[] = {
-        {"ms", 1},       {"s", 1000},      {"m", 60000}, {"h", 3600000},
-        {"d", 86400000}, {"w", 604800000}, {"", 1000},   {NULL, 1},
-    };
-    const int64_t year_ms = 366LL * 86400000;
     wend_str whole = take_digits(&s), part = {s.ptr, 0};
     int64_t n, fraction = 0, scale = 1, ms;
 
@@ -238,10 +246,20 @@ bool str_to_ms(wend_str s, int64_t *out)
     }
     for (size_t i = 0; i < part.len && scale <= 1000000; i++, scale *= 10)
         fraction = fraction * 10 + (part.ptr[i] - '0');
-    if (!str_to_i64(whole, &n) || !find_unit(units, s, n, year_ms, &ms))
+    if (!str_to_i64(whole, &n) || !find_unit(units, s, n, most_ms, &ms))
         return false;
     *out = n * ms + fraction * ms / scale;
-    return *out <= year_ms;
+    return *out <= most_ms;
+}
+
+bool str_to_ms(wend_str s, int64_t *out)
+{
+    return to_ms(s, durations, 366 * DAY_MS, out);
+}
+
+bool str_to_age_ms(wend_str s, int64_t *out)
+{
+    return to_ms(s, ages, 100 * 365 * DAY_MS, out);
 }
 
 bool str_to_bytes(wend_str s, int64_t *out)

@@ -82,6 +82,8 @@ const char *str_hint(char room[STR_HINT_BYTES], wend_str near);
 bool str_to_i64(wend_str s, int64_t *out);
 /* 20ms, 1.5s, 2m, 1h, 1d, or a number of seconds; at most a year. */
 bool str_to_ms(wend_str s, int64_t *out);
+/* How long ago: 30m, 2d, 1.5y; a unit is needed, at most 100 years. */
+bool str_to_age_ms(wend_str s, int64_t *out);
 /* 4096, 64KiB, 512MiB, 2GiB; not 0, at most a PiB. */
 bool str_to_bytes(wend_str s, int64_t *out);
 

@@ -277,14 +277,36 @@ static void keep_in_mind(struct cli *cli)
                  err->message);
 }
 
+/* A run makes the usual folder, and no other one. */
+bool store_absent(const struct cli *cli, struct buf *path)
+{
+    struct buf folder = {.mem = &cli_mem};
+    bool usual = !cli->set.store || !*cli->set.store;
+    const char *slash;
+
+    if (!store_file(cli, path) || strstr(path->ptr, "://") ||
+        !access(path->ptr, F_OK) || errno != ENOENT)
+        return false;
+    slash = strrchr(path->ptr, '/');
+    if (slash)
+        buf_add(&folder, path->ptr, (size_t)(slash - path->ptr) + 1);
+    return usual || !slash || !access(folder.ptr, F_OK);
+}
+
+/* A command that only looks for runs makes no store: an absent one has none. */
 int open_store(struct cli *cli)
 {
+    struct buf path = {.mem = &cli_mem};
+    bool absent = !cli->command->makes_store && store_absent(cli, &path);
     wend_status s =
         (cli->command->only_reads ? wend_store_open_read : wend_store_open)(
-            cli->set.store, &cli->store, &cli->err);
+            absent ? "memory:" : cli->set.store, &cli->store, &cli->err);
 
-    if (s == WEND_OK)
+    if (s == WEND_OK && !absent)
         keep_in_mind(cli);
+    else if (absent && !cli->set.quiet)
+        complain(0, "there is no store at %s; the first run makes it",
+                 path.ptr);
     return report(cli, s);
 }
 
@@ -317,8 +339,8 @@ int open_runtime(struct cli *cli)
 enum { PAGE = 100, PROMPT_COLUMNS_MIN = 10 };
 
 const char *const status_words[] = {
-    "running", "waiting",  "paused", "interrupted", "ok",
-    "limit",   "canceled", "failed", NULL,
+    "queued", "running", "waiting",  "paused", "interrupted",
+    "ok",     "limit",   "canceled", "failed", NULL,
 };
 
 static int64_t clock_us(clockid_t clock)

@@ -66,7 +66,6 @@ enum dialect_word {
     DIALECT_LOOM,
     DIALECT_AGIO,
     DIALECT_CORTEX,
-    DIALECT_AG_UI, /* not built yet */
 };
 extern const char *const dialect_words[]; /* ends with NULL */
 extern const char *const on_off_words[];  /* the same */
@@ -117,6 +116,7 @@ struct command {
     const char *more;       /* of its help; may be NULL */
     const struct opt *opts;
     bool only_reads;  /* the store */
+    bool makes_store; /* if it is absent; else there is nothing in it */
     bool no_config;   /* runs even if the config file is invalid */
     bool takes_agent; /* has -a */
     bool agent_named; /* ... and without it there is no agent */
@@ -151,6 +151,7 @@ bool read_all(int fd, size_t max, struct buf *text);
 bool write_all(int fd, wend_str text);
 
 /* The path of the store's file; false if the store is not a file. */
+bool store_absent(const struct cli *cli, struct buf *path);
 bool store_file(const struct cli *cli, struct buf *path);
 /* These print their own errors and return 0 or an exit code. */
 int open_store(struct cli *cli);

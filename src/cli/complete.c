@@ -80,10 +80,9 @@ static void offer(struct completer *c, wend_str word, wend_str about)
 }
 
 /* At most `max` of them; 0: all. */
-static void offer_words(struct completer *c, const char *const *words,
-                        int64_t max)
+static void offer_words(struct completer *c, const char *const *words)
 {
-    for (int64_t i = 0; words[i] && (!max || i < max); i++)
+    for (int64_t i = 0; words[i]; i++)
         offer(c, str_of(words[i]), STR_NONE);
 }
 
@@ -132,7 +131,7 @@ static void offer_approvals(struct completer *c)
 {
     static const char *const modes[] = {"ask", "deny", "all", NULL};
 
-    offer_words(c, modes, 0);
+    offer_words(c, modes);
     offer_tools(c);
 }
 
@@ -344,7 +343,7 @@ static void offer_place(struct completer *c, const char *option, wend_str value)
 static void offer_value(struct completer *c, const struct opt *o)
 {
     if (o->words)
-        offer_words(c, o->words, o->max);
+        offer_words(c, o->words);
     else
         offer_place(c, o->name, str_of(o->value));
 }
@@ -472,7 +471,7 @@ static void offer_all(struct completer *c, int count, char **words)
         offer_commands(c);
     if (count <= 1) {
         offer(c, STR("help"), STR("describe a command"));
-        offer_words(c, top, 0);
+        offer_words(c, top);
     }
 }
 

@@ -38,11 +38,6 @@ static bool read_date(const char *text, int64_t *us)
     return false;
 }
 
-static bool has_unit(const char *text)
-{
-    return *text && text[strspn(text, "0123456789.")];
-}
-
 static int read_when(const struct cli *cli, const char *option,
                      const char *text, int64_t now_us, int64_t *us)
 {
@@ -50,12 +45,13 @@ static int read_when(const struct cli *cli, const char *option,
 
     if (!text || read_date(text, us))
         return EXIT_DONE;
-    if (!has_unit(text) || !str_to_ms(str_of(text), &ms))
-        return usage_error(cli,
-                           "--%s: '%s' is not a time; use a duration with a "
-                           "unit (s, m, h, d, w) such as 2d, or a date such as "
-                           "2026-01-31 or 2026-01-31T12:30",
-                           option, text);
+    if (!str_to_age_ms(str_of(text), &ms))
+        return usage_error(
+            cli,
+            "--%s: '%s' is not a time; use a duration with a "
+            "unit (s, m, h, d, w, y) such as 2d, or a date such as "
+            "2026-01-31 or 2026-01-31T12:30",
+            option, text);
     *us = now_us - ms * 1000;
     return EXIT_DONE;
 }

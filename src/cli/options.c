@@ -92,22 +92,22 @@ static bool set_number(const struct opt *o, int64_t *at, const char *value,
     return false;
 }
 
-static bool set_time(const struct opt *o, int64_t *at, const char *value,
-                     struct buf *why)
+/* `past`: how long ago something was. */
+static bool set_time(bool past, int64_t *at, const char *value, struct buf *why)
 {
     bool zero;
 
-    if (o->min && *value && !value[strspn(value, "0123456789.")]) {
+    if (past && *value && !value[strspn(value, "0123456789.")]) {
         buf_fmt(why, "'%s' has no unit; use for example %sd, 12h or 90m", value,
                 value);
         return false;
     }
-    if (str_to_ms(str_of(value), at) && *at > 0)
+    if ((past ? str_to_age_ms : str_to_ms)(str_of(value), at) && *at > 0)
         return true;
     zero = value[0] == '0' && !value[strspn(value, "0.dhms")];
-    buf_fmt(why,
-            "'%s' is not a duration%s; use for example 500ms, 30s, 5m or 1.5h",
-            value, zero ? " above 0" : "");
+    buf_fmt(why, "'%s' is not a duration%s; use for example %s", value,
+            zero ? " above 0" : "",
+            past ? "12h, 30d or 2y" : "500ms, 30s, 5m or 1.5h");
     return false;
 }
 
@@ -126,7 +126,8 @@ bool opt_set(const struct opt *o, void *settings, const char *value, int origin,
     case OPT_LATER:
         buf_cstr(why, "not available in this version");
         return false;
-    case OPT_TIME: return set_time(o, at, value, why);
+    case OPT_AGE: return set_time(true, at, value, why);
+    case OPT_TIME: return set_time(false, at, value, why);
     case OPT_MONEY:
         if (read_money(value, at))
             return true;

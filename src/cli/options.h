@@ -26,7 +26,8 @@ enum opt_kind {
     OPT_TEXT,   /* const char * */
     OPT_LIST,   /* struct words */
     OPT_NUMBER, /* int64_t, min to max */
-    OPT_TIME,   /* int64_t, milliseconds, at least one; min 1: with a unit */
+    OPT_TIME,   /* int64_t, milliseconds, at least one */
+    OPT_AGE,    /* the same, with a unit: how long ago */
     OPT_MONEY,  /* int64_t, USD * 10^-9, more than nothing */
     OPT_FACTOR, /* double, 0 or more */
     OPT_WORD,   /* int64_t, the index of one of `words` */
@@ -43,8 +44,7 @@ struct opt {
     enum opt_kind kind;
     size_t at; /* offset in the settings */
     int64_t min, max;
-    const char *const *words; /* ends with NULL; if max is not 0, only the
-                                 first ones are built */
+    const char *const *words; /* ends with NULL */
 };
 
 enum { OPTS_MAX = 64 }; /* rows of a table; the last has no name */

@@ -29,6 +29,8 @@
     ROW(OPT_NUMBER, int64_t, member, name, value, __VA_ARGS__)
 #define ROW_TIME(member, name, ...)                                           \
     ROW(OPT_TIME, int64_t, member, name, "DUR", __VA_ARGS__)
+#define ROW_AGE(member, name, ...)                                            \
+    ROW(OPT_AGE, int64_t, member, name, "DUR", __VA_ARGS__)
 #define ROW_MONEY(member, name, ...)                                          \
     ROW(OPT_MONEY, int64_t, member, name, "USD", __VA_ARGS__)
 #define ROW_FACTOR(member, name, ...)                                         \
@@ -54,8 +56,7 @@
 #define ROW_VERBOSE(help) ROW_FLAG(verbose, "verbose", help, .letter = 'v')
 #define ROW_EVENTS(when)                                                      \
     ROW_WORD(events, "events", "DIALECT", dialect_words,                      \
-             when "event dialect: native, loom, agio or cortex",              \
-             .max = DIALECT_AG_UI)
+             when "event dialect: native, loom, agio or cortex")
 #define ROWS_EVENTS                                                           \
     ROW_JSON("print all events as JSON lines"), ROW_EVENTS("")
 #define ROW_LOG_FILE(when)                                                    \

@@ -25,7 +25,7 @@ enum {
 
 static wend_status check(const wend_request *r, wend_error *err)
 {
-    const char *const texts[] = {r->by, r->text, r->call};
+    const char *const texts[] = {r->by, r->text, r->call, r->args};
 
     if ((unsigned)r->kind >= WHATS)
         return fail(err, WEND_E_INVAL, "tell: kind is no value");
@@ -33,7 +33,10 @@ static wend_status check(const wend_request *r, wend_error *err)
         return fail(err, WEND_E_INVAL, "tell: text is NULL");
     if (r->kind == WEND_REQUEST_APPROVE && !r->call)
         return fail(err, WEND_E_INVAL, "tell: call is NULL");
-    for (size_t i = 0; i < 3; i++) {
+    if (r->args && (r->kind != WEND_REQUEST_APPROVE || !r->yes || r->always))
+        return fail(err, WEND_E_INVAL,
+                    "tell: args are for APPROVE, with yes, without always");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         wend_str s = str_of(texts[i]);
 
         if (s.len > STRING_INLINE_MAX)
@@ -45,7 +48,8 @@ static wend_status check(const wend_request *r, wend_error *err)
     return WEND_OK;
 }
 
-static void put_body(struct buf *b, const wend_request *r)
+/* args: in canonical form; absent: none. */
+static void put_body(struct buf *b, const wend_request *r, wend_str args)
 {
     json_open(b, NULL, '{');
     json_add_str(b, "by", str_of(r->by ? r->by : "inbox"));
@@ -57,6 +61,8 @@ static void put_body(struct buf *b, const wend_request *r)
         json_add_str(b, "call", str_of(r->call));
         json_add_bool(b, "yes", r->yes);
         json_add_bool(b, "remember", r->always);
+        if (args.ptr)
+            json_add_raw(b, "args", args);
     }
     json_close(b, '}');
 }
@@ -75,17 +81,40 @@ static wend_status take(const wend_store *store, const char *id,
     return s == WEND_OK ? check(out, err) : s;
 }
 
+static wend_status read_args(const wend_request *r, struct arena *a,
+                             wend_str *out, wend_error *err)
+{
+    wend_error why = {0};
+    const struct json *j =
+        r->args ? json_parse(str_of(r->args), a, &why) : NULL;
+
+    if (j && j->kind == JSON_OBJECT)
+        *out = json_text(j, a);
+    if (a->failed)
+        return fail_nomem(err);
+    if (!r->args || out->ptr)
+        return WEND_OK;
+    return j ? fail(err, WEND_E_INVAL, "tell: args must be a JSON object")
+             : fail(err, WEND_E_INVAL,
+                    "tell: args are not valid JSON: line %u, column %u: %s",
+                    why.line, why.column, why.message);
+}
+
 static wend_status post(wend_store *store, const char *id,
                         const wend_request *r, int64_t *posted, wend_error *err)
 {
+    struct arena a = {.mem = &store->mem};
     struct buf b = {.mem = &store->mem};
-    wend_status s;
+    wend_str args = STR_NONE;
+    wend_status s = read_args(r, &a, &args, err);
 
-    put_body(&b, r);
-    s = b.failed ? fail_nomem(err)
-                 : store->ops->post(store, str_of(id), whats[r->kind],
-                                    buf_view(&b), posted, err);
+    put_body(&b, r, args);
+    if (s == WEND_OK)
+        s = b.failed ? fail_nomem(err)
+                     : store->ops->post(store, str_of(id), whats[r->kind],
+                                        buf_view(&b), posted, err);
     buf_free(&b);
+    arena_free(&a);
     return s;
 }
 

@@ -88,10 +88,10 @@ is "--since and --until" "$(fits --since 1h | wc -w) $(fits --since 1d \
 is "--since: a date" "$(fits --since 2001-02-03 | wc -w)" 6
 is "--until: a date and a time" "$(fits --until 2001-02-03T04:05Z)" ""
 is "--until: a date to come" "$(fits --until 2999-12-31 | wc -w)" 6
-for odd in 5 x 5y 2026-02-30 2026-13-01 '' 2026-01-01x; do
+for odd in 5 x 5x 2026-02-30 2026-13-01 '' 2026-01-01x; do
     exits "--since '$odd'" 2 "$WEND" runs --since "$odd"
     has "--since '$odd': says what is valid" "$err" \
-        "use a duration with a unit (s, m, h, d, w) such as 2d, or a date"
+        "use a duration with a unit (s, m, h, d, w, y) such as 2d, or a date"
 done
 exits "--grep of nothing" 2 "$WEND" runs --grep ''
 exits "stats filters, too" 0 "$WEND" stats --json --label team --user ann

@@ -153,4 +153,60 @@ done
 WEND_STORE='' HOME=$work/home exits "an empty variable is none" 0 \
     "$WEND" run -m "$hello" hi
 
+# ---- Commands that look for runs make no store -----------------------------------
+
+mkdir vacant && cd vacant || exit 2
+while read -r code words; do
+    # shellcheck disable=SC2086 # words
+    exits "no store: $words" "$code" "$WEND" $words --store none.db
+    has "no store: $words: said" "$err" "there is no store at none.db"
+done <<'EOF'
+0 runs
+0 runs --json
+0 runs --status queued
+0 stats
+0 verify
+0 view --all -o ../page.html
+0 resume
+0 prune --yes --older-than 2y
+2 log last
+2 view last
+2 replay last
+2 diff last last
+2 export last
+2 context last
+2 verify last
+2 resume last
+2 fork last
+2 retry last
+2 cancel last
+2 approve last call_1
+2 rm --yes last
+EOF
+is "no store: nothing is made" "$(ls -A)" ""
+exits "no store: -q says nothing" 0 "$WEND" verify -q --store none.db
+is "no store: -q says nothing" "$(cat "$out" "$err")" ""
+run "$WEND" doctor --offline -m "$hello" --store wend.db
+grep -qE '^ok +store +wend.db: not there yet; the first run makes it' "$out"
+ok "no store: doctor: a run can make it"
+is "no store: doctor makes nothing" "$(ls -A)" ""
+mkdir home
+env -u WEND_STORE HOME="$PWD/home" "$WEND" runs >"$out" 2>"$err"
+is "no store, as usual: exit status" $? 0
+has "no store, as usual: said" "$err" "there is no store at $PWD/home/.local/share/wend/wend.db"
+env -u WEND_STORE HOME="$PWD/home" "$WEND" doctor --offline -m "$hello" >"$out" 2>"$err"
+grep -qE '^ok +store .*: not there yet' "$out"
+ok "no store, as usual: doctor"
+is "no store, as usual: nothing is made" "$(ls -A home)" ""
+exits "no store: a run makes it" 0 "$WEND" run -q -m "$hello" --store wend.db hi
+[ -e wend.db ]
+ok "no store: a run makes it"
+exits "a status that no run has yet" 0 "$WEND" runs --store wend.db --status queued
+lacks "a status that no run has yet" "$out" hi
+exits "since two years" 0 "$WEND" runs --store wend.db --since 2y
+has "since two years" "$out" hi
+exits "a run of today is not pruned" 0 "$WEND" prune --store wend.db --yes \
+    --older-than 2y
+has "a run of today is not pruned" <("$WEND" runs --store wend.db) hi
+cd ..
 finish

@@ -110,6 +110,50 @@ no terminal, no||no|
 no terminal, -q|-q|yes|x
 no terminal, JSON|--json|yes|x
 ROWS
+# With other arguments, which the run checks.
+rm -f new else
+begin "$WEND" run -t write_file --approve ask --approve '!write_file(secret*)' \
+    -m "$asks" hi
+soon grep -q "waiting for approval" "$err"
+changes() { # NAME STATUS SAID ARGS
+    "$WEND" approve "$id" call_1 --args "$4" >said 2>&1
+    is "changed: $1: exit status" $? "$2"
+    has "changed: $1: said" said "$3"
+}
+changes "not JSON" 2 "args are not valid JSON: line 1" '{'
+changes "not an object" 2 "args must be a JSON object" '[1]'
+changes "not as the tool wants them" 2 \
+    "wend: call 'call_1': the arguments do not fit the tool's schema: path must" '{"path":5,"content":"y"}'
+changes "against the policy" 2 "it still waits for approval" \
+    '{"path":"secret.txt","content":"y"}'
+is "changed: nothing ran" "$(cat new secret.txt 2>/dev/null)" ""
+for bad in "no --args {}" "--always --args {}" "--edit --args {}"; do
+    exits "changed: $bad" 2 "$WEND" approve "$id" call_1 $bad
+done
+exits "changed: no terminal for the editor" 2 env EDITOR=true \
+    "$WEND" approve "$id" call_1 --edit
+has "changed: no terminal for the editor" "$err" "use --args JSON"
+exits "changed" 0 "$WEND" approve "$id" call_1 \
+    --args '{"path":"else", "content":"y"}'
+wait $pid
+is "changed: exit status" $? 0
+is "changed: what ran" "$(cat new 2>/dev/null) $(cat else)" " y"
+in_log "$id" '"args":{"path":"else","content":"y"}'
+ok "changed: the log has it"
+if has_terminal; then
+    rm -f new
+    begin "$WEND" run -t write_file --approve ask -m "$asks" hi
+    soon grep -q "waiting for approval" "$err"
+    printf 'cp "$1" seen; printf %%s '\''{"path":"new","content":"edited"}'\'' >"$1"\n' \
+        >editor
+    cp "$out" "$work/kept.out"
+    at_terminal "env EDITOR='sh ./editor' $WEND approve $id call_1 --edit"
+    wait $pid
+    is "edited: what ran" "$(cat new)" edited
+    has "edited: the editor had what was asked" seen '  "path": "new"'
+else
+    skip "edited" "no terminal"
+fi
 rm -f new
 : >"$err" # of the run before
 "$WEND" run --store other.db -t write_file --approve ask -m "$asks" hi \

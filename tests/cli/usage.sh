@@ -56,7 +56,7 @@ no word|'some' is not one of safe, all, off|run --eager some
 near word|did you mean 'all'?|run --eager al
 no effort|not one of default, none, low, medium, high|run --effort much
 near dialect|did you mean 'native'?|run --events natve
-dialect of later|--events ag-ui is not available|run -m "$hello" --events ag-ui hi
+no such dialect|'ag-ui' is not one of native, loom, agio, cortex|run -m "$hello" --events ag-ui hi
 no tool|there is no tool 'wurst'|run -m "$hello" -t wurst hi
 near tool|did you mean 'calculator'?|run -m "$hello" -t calcualtor hi
 rule without a tool|did you mean 'write_file'?|run -m "$hello" --approve '!write_fil' hi
@@ -68,8 +68,8 @@ no such provider|script:|run -m wurst:x hi
 no run|expected one run|log
 two runs|expected one run|replay a b
 runs with a word|unexpected argument 'all'|runs all
-no status|--status: 'wurst' is not one of running, waiting, paused, interrupted, ok, limit, canceled, failed|runs --status wurst
-stats too|--status: 'wurst' is not one of running, waiting, paused|stats --status wurst
+no status|--status: 'wurst' is not one of queued, running, waiting, paused, interrupted, ok, limit, canceled, failed|runs --status wurst
+stats too|--status: 'wurst' is not one of queued, running, waiting, paused|stats --status wurst
 near status|did you mean 'failed'?|runs --status faild
 no events|unknown event type 'wurst'|log --type wurst last
 deltas and none|--deltas cannot be combined with --no-deltas|log --deltas --no-deltas last

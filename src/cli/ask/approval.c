@@ -300,28 +300,6 @@ void approvals_away(struct approvals *a, struct view *v)
     unask(a, v);
 }
 
-/* A member in each line, for an editor. */
-static void put_members(struct buf *out, const struct mem *m, wend_str args)
-{
-    struct arena a = {.mem = m};
-    const struct json *j = json_parse(args, &a, NULL);
-
-    if (!j || j->kind != JSON_OBJECT || !j->first) {
-        buf_str(out, args);
-        buf_char(out, '\n');
-        arena_free(&a);
-        return;
-    }
-    for (const struct json *i = j->first; i; i = i->next) {
-        buf_cstr(out, i == j->first ? "{\n  " : ",\n  ");
-        json_put_str(out, i->key);
-        buf_cstr(out, ": ");
-        json_put(out, i);
-    }
-    buf_cstr(out, "\n}\n");
-    arena_free(&a);
-}
-
 static bool start_pager(struct approvals *a, struct view *v)
 {
     const char *pager = lend_pager();
@@ -343,7 +321,7 @@ static bool start_editor(struct approvals *a, struct view *v)
     struct buf text = {.mem = &v->mem};
     bool ok;
 
-    put_members(&text, &v->mem, approvals_args(a));
+    lend_put_args(&text, approvals_args(a));
     ok = !text.failed &&
          lend_edit(&a->lend, lend_editor(), buf_view(&text), a->tty);
     buf_free(&text);

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/limits.h"
 #include "cli/config.h"
 
@@ -146,6 +147,27 @@ bool lend_page(struct lend *l, const char *pager, wend_str text)
     buf_free(&line);
     arena_free(&a);
     return ok;
+}
+
+void lend_put_args(struct buf *out, wend_str args)
+{
+    struct arena a = {.mem = out->mem};
+    const struct json *j = json_parse(args, &a, NULL);
+
+    if (!j || j->kind != JSON_OBJECT || !j->first) {
+        buf_str(out, args);
+        buf_char(out, '\n');
+        arena_free(&a);
+        return;
+    }
+    for (const struct json *i = j->first; i; i = i->next) {
+        buf_cstr(out, i == j->first ? "{\n  " : ",\n  ");
+        json_put_str(out, i->key);
+        buf_cstr(out, ": ");
+        json_put(out, i);
+    }
+    buf_cstr(out, "\n}\n");
+    arena_free(&a);
 }
 
 bool lend_edit(struct lend *l, const char *editor, wend_str text, int tty)

@@ -28,6 +28,8 @@ bool lend_colour(const char *pager);
 
 /* False, with errno: it could not be started. tty: of the keyboard. */
 bool lend_page(struct lend *l, const char *pager, wend_str text);
+/* Arguments of a call for an editor: a member in each line. */
+void lend_put_args(struct buf *out, wend_str args);
 bool lend_edit(struct lend *l, const char *editor, wend_str text, int tty);
 /* Whether the program is over; `ok`: as it should be. */
 bool lend_over(struct lend *l, bool *ok);

@@ -48,7 +48,8 @@ bool remember_path(struct buf *out)
 }
 
 /* The text is NUL-terminated in the arena. False: it holds no rule. */
-static bool read_line(wend_str line, const char *here, struct remembered_line *out)
+static bool read_line(wend_str line, const char *here,
+                      struct remembered_line *out)
 {
     const char *tab =
         line.len && line.ptr[0] == '/' ? strchr(line.ptr, '\t') : NULL;

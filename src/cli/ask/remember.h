@@ -20,8 +20,9 @@ struct remembered_line {
     bool here; /* it applies in this directory */
 };
 
-typedef wend_status (*remembered_line_fn)(void *ctx, const struct remembered_line *k,
-                                      wend_error *err);
+typedef wend_status (*remembered_line_fn)(void *ctx,
+                                          const struct remembered_line *k,
+                                          wend_error *err);
 /* The path of the file; false if neither XDG_DATA_HOME nor HOME is set. */
 bool remember_path(struct buf *out);
 /* Calls fn for each answer, newest first. The file may be absent. */

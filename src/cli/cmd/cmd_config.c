@@ -82,6 +82,7 @@ static size_t size_of(const struct opt *o)
     case OPT_LIST: return sizeof(struct words);
     case OPT_NUMBER:
     case OPT_TIME:
+    case OPT_AGE:
     case OPT_MONEY:
     case OPT_WORD: return sizeof(int64_t);
     case OPT_FACTOR: return sizeof(double);
@@ -172,6 +173,7 @@ static void put_value(struct buf *b, const struct opt *o,
             buf_i64(b, *(const int64_t *)at);
         break;
     case OPT_TIME:
+    case OPT_AGE:
         if (*(const int64_t *)at)
             put_time(b, *(const int64_t *)at);
         break;

@@ -167,12 +167,33 @@ static const char *fix_store(struct cli *cli)
                : "choose another with --store";
 }
 
-/* Opening creates the store if it is absent, locks it, and verifies that it
- * is durable: write-ahead log, synchronous=FULL. */
+/* Nothing is made: only whether a run could. */
+static bool check_absent(struct finding *f)
+{
+    struct buf path = {.mem = &cli_mem};
+    const char *folder;
+
+    if (!store_absent(f->cli, &path))
+        return false;
+    buf_str(&f->what, buf_view(&path));
+    folder = folder_of(path.ptr);
+    if (!access(folder, W_OK | X_OK) || errno == ENOENT) {
+        buf_cstr(&f->what, ": not there yet; the first run makes it");
+    } else {
+        buf_fmt(&f->what, ": cannot be made: %s", strerror(errno));
+        found(f, MARK_FAIL, fix_store(f->cli));
+    }
+    return true;
+}
+
+/* Opening locks the store, and verifies that it is durable: write-ahead log,
+ * synchronous=FULL. */
 static void check_store(struct finding *f)
 {
     struct cli *cli = f->cli;
 
+    if (check_absent(f))
+        return;
     if (wend_store_open(cli->set.store, &cli->store, &cli->err) != WEND_OK) {
         buf_cstr(&f->what, cli->err.message);
         found(f, MARK_FAIL, fix_store(cli));

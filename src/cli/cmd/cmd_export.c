@@ -160,5 +160,6 @@ const struct command command_import = {
     .args_max = 1,
     .expected = "one file, or - for standard input",
     .opts = import_opts,
+    .makes_store = true,
     .run = run_import,
 };

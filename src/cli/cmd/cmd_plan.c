@@ -330,5 +330,6 @@ const struct command command_plan = {
     .args_max = ARGS_ANY,
     .opts = opts,
     .takes_agent = true,
+    .makes_store = true,
     .run = cmd_plan,
 };

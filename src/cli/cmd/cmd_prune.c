@@ -12,8 +12,8 @@
 enum { SHOWN_MAX = 20 }; /* runs that are listed one by one */
 
 static const struct opt opts[] = {
-    ROW_TIME(older_ms, "older-than",
-             "remove runs that ended longer ago, such as 30d", .min = 1),
+    ROW_AGE(older_ms, "older-than",
+            "remove runs that ended longer ago, such as 30d"),
     ROW_FLAG(dry_run, "dry-run", "only list the runs"),
     ROW_FLAG(yes, "yes", "do not ask for confirmation"),
     ROW_JSON("print one JSON object"),

@@ -319,5 +319,6 @@ const struct command command_run = {
     .args_max = ARGS_ANY,
     .opts = opts,
     .takes_agent = true,
+    .makes_store = true,
     .run = run,
 };

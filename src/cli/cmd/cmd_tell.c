@@ -4,8 +4,12 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "cli/ask/lend.h"
 #include "cli/cmd/cmd.h"
+#include "cli/keys.h"
 #include "cli/rows.h"
 
 static const struct opt opts[] = {
@@ -27,23 +31,24 @@ static const struct opt say_opts[] = {
 
 static const struct opt approve_opts[] = {
     ROW_FLAG(always, "always", "apply the answer to similar calls of this run"),
+    ROW_TEXT(call_args, "args", "JSON", "approve with other arguments"),
+    ROW_FLAG(edit, "edit", "approve with the arguments as $EDITOR leaves them"),
     ROW_STORE,
     ROWS_END,
 };
 
 enum { TELL_WAIT_MS = 5000 };
 
-static int tell(struct cli *cli, const char *id, wend_request r)
+static int ask(struct cli *cli, const char *id, wend_request r, wend_told *told)
 {
-    wend_told told;
-    int code;
-
     r.size = sizeof r;
     r.by = "command";
-    code = report(cli, wend_store_tell_wait(cli->store, id, &r, TELL_WAIT_MS,
-                                            &told, &cli->err));
-    if (code)
-        return code;
+    return report(cli, wend_store_tell_wait(cli->store, id, &r, TELL_WAIT_MS,
+                                            told, &cli->err));
+}
+
+static int say_told(const char *id, wend_told told)
+{
     switch (told) {
     case WEND_TOLD_APPLIED: break;
     case WEND_TOLD_QUEUED:
@@ -57,6 +62,14 @@ static int tell(struct cli *cli, const char *id, wend_request r)
                         id);
     }
     return EXIT_DONE;
+}
+
+static int tell(struct cli *cli, const char *id, wend_request r)
+{
+    wend_told told;
+    int code = ask(cli, id, r, &told);
+
+    return code ? code : say_told(id, told);
 }
 
 static void say_retry(const char *id)
@@ -134,6 +147,10 @@ enum { WAITING_MAX = 64, CALL_ID_MAX = 128 };
 struct waiting_calls {
     char ids[WAITING_MAX][CALL_ID_MAX];
     int count;
+    const char *call; /* that is asked for */
+    struct buf args;  /* of it, as it was shown */
+    struct buf why;   /* its arguments were refused: the newest reason ... */
+    int64_t refused;  /* ... and the event; 0: none */
 };
 
 static void drop_waiting(struct waiting_calls *w, wend_str call)
@@ -159,6 +176,10 @@ static void note_waiting(void *ctx, const wend_event *ev)
     if (ev->type == WEND_APPROVAL_ASK) {
         call = either(ev->u.approval_ask.call, ev->u.approval_ask.action);
         drop_waiting(w, call); /* asked again after a resume */
+        if (str_is(call, w->call)) {
+            buf_clear(&w->args);
+            buf_str(&w->args, ev->u.approval_ask.args_json);
+        }
         if (call.len < CALL_ID_MAX && w->count < WAITING_MAX)
             str_copy(w->ids[w->count++], CALL_ID_MAX, call);
     } else if (ev->type == WEND_APPROVAL_ANSWER) {
@@ -166,6 +187,12 @@ static void note_waiting(void *ctx, const wend_event *ev)
                                ev->u.approval_answer.action));
     } else if (ev->type == WEND_CALL_END) {
         drop_waiting(w, ev->u.call_end.call);
+    } else if (ev->type == WEND_WARNING) {
+        if (str_is(ev->u.warning.code, "arguments_refused")) {
+            w->refused = ev->seq;
+            buf_clear(&w->why);
+            buf_str(&w->why, ev->u.warning.message);
+        }
     } else {
         drop_waiting(w, ev->u.action_end.action);
     }
@@ -174,11 +201,12 @@ static void note_waiting(void *ctx, const wend_event *ev)
 static int find_waiting(struct cli *cli, const char *id,
                         struct waiting_calls *w)
 {
-    wend_replay_options o = {.size = sizeof o,
-                             .filter.types = TYPE(APPROVAL_ASK) |
-                                             TYPE(APPROVAL_ANSWER) |
-                                             TYPE(CALL_END) | TYPE(ACTION_END)};
+    wend_replay_options o = {
+        .size = sizeof o,
+        .filter.types = TYPE(APPROVAL_ASK) | TYPE(APPROVAL_ANSWER) |
+                        TYPE(CALL_END) | TYPE(ACTION_END) | TYPE(WARNING)};
 
+    w->count = 0;
     return each_event(cli, id, &o, note_waiting, w);
 }
 
@@ -200,29 +228,105 @@ static int not_waiting(struct cli *cli, const struct waiting_calls *w,
         names.ptr);
 }
 
+/* ---- Other arguments ----------------------------------------------------- */
+
+/* The terminal is the editor's until it is over. */
+static int edit(struct waiting_calls *w, struct buf *out)
+{
+    const struct timespec pause = {.tv_nsec = 20000000};
+    struct buf text = {.mem = &cli_mem};
+    const char *editor = lend_editor();
+    struct lend l = {0};
+    int tty = keys_open(), code = EXIT_DONE;
+    bool ok = false;
+
+    if (tty < 0 || !editor) {
+        if (tty >= 0)
+            close(tty);
+        return complain(EXIT_USAGE, "--edit: %s; use --args JSON",
+                        editor ? "no terminal"
+                               : "neither VISUAL nor EDITOR is "
+                                 "set");
+    }
+    lend_put_args(&text, buf_view(&w->args));
+    if (lend_edit(&l, editor, buf_view(&text), tty)) {
+        while (!lend_over(&l, &ok))
+            nanosleep(&pause, NULL);
+        ok = ok && lend_read(&l, out);
+    }
+    if (!ok)
+        code = complain(EXIT_FAILED,
+                        "--edit: '%s' failed; nothing was approved", editor);
+    lend_close(&l);
+    close(tty);
+    return code;
+}
+
+/* What the run made of it; says so where it did not take the arguments. */
+static int approve_changed(struct cli *cli, const char *id,
+                           struct waiting_calls *w, const char *args)
+{
+    const wend_request r = {.kind = WEND_REQUEST_APPROVE,
+                            .call = w->call,
+                            .args = args,
+                            .yes = true};
+    int64_t before = w->refused;
+    wend_told told;
+    int code = ask(cli, id, r, &told);
+
+    if (!code && told == WEND_TOLD_LATE)
+        code = find_waiting(cli, id, w);
+    if (code || w->refused == before)
+        return code ? code : say_told(id, told);
+    return complain(EXIT_USAGE, "%.*s; it still waits for approval",
+                    (int)w->why.len, w->why.ptr);
+}
+
+static int approve(struct cli *cli, const char *id, struct waiting_calls *w,
+                   bool yes)
+{
+    const wend_request r = {.kind = WEND_REQUEST_APPROVE,
+                            .call = w->call,
+                            .yes = yes,
+                            .always = cli->set.always};
+    struct buf text = {.mem = &cli_mem};
+    const char *args = cli->set.call_args;
+    int code = EXIT_DONE;
+
+    if (cli->set.edit) {
+        code = edit(w, &text);
+        args = text.ptr;
+    }
+    if (code)
+        return code;
+    return args ? approve_changed(cli, id, w, args) : tell(cli, id, r);
+}
+
 static int run_approve(struct cli *cli)
 {
     static const char *const answers[] = {"no", "yes"};
-    struct waiting_calls w = {.count = 0};
+    struct waiting_calls w = {
+        .call = cli->args[1], .args.mem = &cli_mem, .why.mem = &cli_mem};
+    bool changes = cli->set.call_args || cli->set.edit;
     struct found found;
     int yes, code;
 
     yes = cli->args_count > 2 ? str_index(str_of(cli->args[2]), answers, 2) : 1;
     if (yes < 0)
         return usage_error(cli, "expected yes or no, not '%s'", cli->args[2]);
+    if (changes &&
+        (!yes || cli->set.always || (cli->set.call_args && cli->set.edit)))
+        return usage_error(cli, "--args and --edit approve one call: they go "
+                                "with neither no, --always nor each other");
     code = find_arg(cli, open_runtime, &found);
     if (!code)
         code = find_waiting(cli, found.id, &w);
     if (code)
         return code;
     for (int i = 0; i < w.count; i++)
-        if (!strcmp(w.ids[i], cli->args[1]))
-            return tell(cli, found.id,
-                        (wend_request){.kind = WEND_REQUEST_APPROVE,
-                                       .call = cli->args[1],
-                                       .yes = yes == 1,
-                                       .always = cli->set.always});
-    return not_waiting(cli, &w, found.id, cli->args[1]);
+        if (!strcmp(w.ids[i], w.call))
+            return approve(cli, found.id, &w, yes == 1);
+    return not_waiting(cli, &w, found.id, w.call);
 }
 
 /* ---- The commands -------------------------------------------------------- */
@@ -277,9 +381,12 @@ const struct command command_approve = {
     .name = "approve",
     .args = "[OPTIONS] RUN CALL [yes|no]",
     .summary = "approve or deny a call that waits for approval",
-    .more = "CALL is the id of a call, or of an action of a plan, in the event "
-            "approval_ask;\n"
-            "'wend log RUN' shows it. The default answer is yes.\n",
+    .more =
+        "CALL is the id of a call, or of an action of a plan, in the event "
+        "approval_ask;\n"
+        "'wend log RUN' shows it. The default answer is yes. The run checks "
+        "other\n"
+        "arguments against the schema of the tool and its policy.\n",
     .args_min = 2,
     .args_max = 3,
     .expected = "a run, one of its calls, and perhaps yes or no",

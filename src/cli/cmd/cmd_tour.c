@@ -376,5 +376,6 @@ const struct command command_tour = {
             "asked.\n",
     .no_config = true,
     .opts = opts,
+    .makes_store = true,
     .run = run,
 };

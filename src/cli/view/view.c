@@ -15,16 +15,17 @@
 enum { LINE_MAX_PIPED = 200 }; /* columns of a line that goes to a program */
 
 const char *const dialect_words[] = {
-    [DIALECT_NATIVE] = "native", [DIALECT_LOOM] = "loom",
-    [DIALECT_AGIO] = "agio",     [DIALECT_CORTEX] = "cortex",
-    [DIALECT_AG_UI] = "ag-ui",   NULL,
+    [DIALECT_NATIVE] = "native",
+    [DIALECT_LOOM] = "loom",
+    [DIALECT_AGIO] = "agio",
+    [DIALECT_CORTEX] = "cortex",
+    NULL,
 };
 
 static const struct dialect *const dialects[] = {
     [DIALECT_LOOM] = &dialect_loom,
     [DIALECT_AGIO] = &dialect_agio,
     [DIALECT_CORTEX] = &dialect_cortex,
-    [DIALECT_AG_UI] = NULL,
 };
 
 /* ---- Output -------------------------------------------------------------- */
@@ -81,20 +82,6 @@ enum look view_look(const struct settings *set)
     if (set->events > DIALECT_NATIVE)
         return LOOK_DIALECT;
     return wants_json(set) ? LOOK_JSON : LOOK_ANSWER;
-}
-
-/* False: not built; the error has been printed. */
-static bool open_dialect(struct view *v, const struct settings *set)
-{
-    const struct dialect *d = dialects[set->events];
-
-    if (!d) {
-        complain(0, "--events %s is not available in this version",
-                 dialect_words[set->events]);
-        return false;
-    }
-    dialect_open(&v->dialect, d, &v->mem, set->verbose);
-    return true;
 }
 
 static bool open_log(struct view *v, const char *path)
@@ -154,8 +141,9 @@ bool view_open(struct view *v, const struct settings *set, enum look look)
     v->paints = shows && term_moves(STDERR_FILENO);
     v->keys = v->paints && !is_pipe(STDOUT_FILENO);
     panel_resize(&v->panel, v->width, term_height(STDERR_FILENO), false);
-    if ((set->events <= DIALECT_NATIVE || open_dialect(v, set)) &&
-        open_log(v, set->log_file))
+    if (set->events > DIALECT_NATIVE)
+        dialect_open(&v->dialect, dialects[set->events], &v->mem, set->verbose);
+    if (open_log(v, set->log_file))
         return true;
     view_free(v);
     return false;

@@ -52,6 +52,7 @@ static bool read_request(const wend_runtime *rt, const struct store_request *q,
     in->approval.by = in->by;
     in->approval.remember = json_is_true(json_get(body, "remember"));
     in->approval.yes = json_is_true(json_get(body, "yes"));
+    in->approval.args = json_text(json_get(body, "args"), a);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (str_is(q->what, kinds[i].what)) {
             in->kind = kinds[i].kind;
@@ -80,6 +81,21 @@ static bool is_on_its_way(const struct wend_run *r, int64_t request)
     return found;
 }
 
+/* Then nothing is approved, and the log tells why. */
+static bool is_refused(struct wend_run *r, const struct input *in,
+                       struct arena *a)
+{
+    wend_str why =
+        in->kind == IN_APPROVAL && in->approval.args.ptr
+            ? run_args_refused(r, in->approval.call, in->approval.args, a)
+            : STR_NONE;
+
+    if (why.ptr)
+        run_warn(r, "arguments_refused", "call '%.*s': %.*s",
+                 UTF8_ARGS(in->approval.call, 80), UTF8_ARGS(why, 280));
+    return why.ptr != NULL;
+}
+
 /* False: out of memory; the request is given again. */
 static bool serve(struct wend_run *r, const struct store_request *q)
 {
@@ -90,7 +106,7 @@ static bool serve(struct wend_run *r, const struct store_request *q)
     if (!b || !batch_heard_room(b, 1))
         return false;
     r->heard = 0;
-    if (read_request(r->rt, q, &a, &in))
+    if (read_request(r->rt, q, &a, &in) && !is_refused(r, &in, &a))
         shell_input(r, &in);
     if (r->error.status == WEND_OK && !a.failed)
         batch_heard(b, q->id, !r->heard);

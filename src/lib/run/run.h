@@ -306,6 +306,13 @@ void replay_free(struct wend_run *r);
 /* run_start.context of a new run; absent: its agent wants none. */
 wend_status run_context(struct wend_run *r, wend_str *out, wend_error *err);
 
+/* ---- run_tell.c ---------------------------------------------------------- */
+
+/* Why the call or action that waits for approval may not run with these
+ * arguments (canonical JSON); absent: it may, or it does not wait. */
+wend_str run_args_refused(const struct wend_run *r, wend_str call,
+                          wend_str args, struct arena *a);
+
 /* ---- trouble.c ----------------------------------------------------------- */
 
 /* An error whose code is the component. */

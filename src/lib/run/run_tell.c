@@ -53,16 +53,28 @@ static bool action_waits(const wend_run *r, wend_str id)
     return i != PLAN_NONE && action_needs_approval(plan_action_state(p, i));
 }
 
+static bool waits(const wend_run *r, wend_str call)
+{
+    int i = turn_call_index(&r->turn, call);
+
+    return action_waits(r, call) ||
+           (i >= 0 && turn_call_waits(&r->turn, (uint32_t)i));
+}
+
+wend_str run_args_refused(const struct wend_run *r, wend_str call,
+                          wend_str args, struct arena *a)
+{
+    return call.ptr && waits(r, call) ? changed_refused(&r->turn, call, args, a)
+                                      : STR_NONE;
+}
+
 static wend_status find_waiting(wend_run *r, wend_str call)
 {
     wend_status s = call.ptr ? run_enter(r) : WEND_E_INVAL;
-    int i;
 
     if (s != WEND_OK)
         return s;
-    i = turn_call_index(&r->turn, call);
-    if (action_waits(r, call) ||
-        (i >= 0 && turn_call_waits(&r->turn, (uint32_t)i)))
+    if (waits(r, call))
         return WEND_OK;
     return fail(&r->said, WEND_E_NOTFOUND,
                 "no call or action '%.*s' waits for approval", (int)call.len,

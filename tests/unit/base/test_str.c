@@ -282,6 +282,31 @@ static void test_numbers(void)
     }
 }
 
+static void test_ages(void)
+{
+    static const struct {
+        const char *why, *given;
+        int64_t wanted_ms;
+    } ages[] = {
+        {"days", "30d", 2592000000},
+        {"beyond a year", "400d", 34560000000},
+        {"years", "2y", 63072000000},
+        {"half a year", "0.5y", 15768000000},
+        {"exactly the bound", "100y", 3153600000000},
+        {"beyond the bound", "101y", -1},
+        {"no unit", "30", -1},
+        {"overflow", "99999999999999999999y", -1},
+    };
+    int64_t got;
+
+    for (size_t i = 0; i < tap_count(ages); i++) {
+        got = -1;
+        if (!str_to_age_ms(str_of(ages[i].given), &got))
+            got = -1;
+        tap_is_i64(got, ages[i].wanted_ms, "age: %s", ages[i].why);
+    }
+}
+
 static void test_glob(void)
 {
     static const struct {
@@ -434,6 +459,7 @@ int main(void)
     test_has();
     test_order();
     test_numbers();
+    test_ages();
     test_glob();
     test_i64_text();
     test_buf();
