@@ -117,6 +117,7 @@ static void make_far(struct sim *s)
     m->web_fault = chance_below(&c, 800);
     m->served_fault = chance_below(&c, 800);
     m->fork_more = chance_of(&c, 500);
+    m->retry = m->children && chance_of(&c, 500) ? 200 : 0;
 }
 
 static bool sim_begin(struct sim *s, uint64_t seed, const struct how *how)
@@ -470,6 +471,7 @@ size_t find_reached(const struct counters *c, struct reached rows[REACHED_MAX])
         {"a plan that a model wrote", c->model_plans},
         {"a child of a run", c->children},
         {"a fork of a run", c->forks},
+        {"a child that a fork continues", c->continued},
         {"a model asked by an action", c->action_asks},
         {"a request", c->requests},
         {"no connection", c->net_faults[NET_REFUSED]},

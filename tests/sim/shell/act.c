@@ -478,6 +478,7 @@ void act(struct sim *s)
         {m->reboot, act_reboot},
         {m->storm, act_storm},
         {m->fork, act_fork},
+        {m->retry, act_retry},
         {m->jump, act_jump},
         {m->nomem, act_nomem},
         {m->calm ? 0 : 8, act_follow},

@@ -83,20 +83,42 @@ void fork_more(struct sim *s, const struct known *k, wend_fork_options *fork,
         fork->take = chance_pick(&s->chance, takes);
 }
 
+static bool may_fork(const struct sim *s, const struct known *k)
+{
+    return k && k->stored_seq && s->runs_count < KNOWN_MAX && !s->down &&
+           s->readers_count < READERS_MAX && !s->store.failed;
+}
+
+static void fork_run(struct sim *s, struct known *k,
+                     const wend_fork_options *fork)
+{
+    wend_run_options o = {.size = sizeof o, .filter = some_filter(s)};
+    wend_run *handle = NULL;
+    wend_error err = {0};
+    wend_status st;
+
+    s->store.forking = true;
+    st = wend_run_fork(s->agents[k->agent], k->id, fork, &o, &handle, &err);
+    s->store.forking = false;
+    trace(s, "run %u is forked at %lld: %s", k->place, (long long)fork->at,
+          st == WEND_OK ? "ok" : err.message);
+    s->head.counters->given += st == WEND_OK && fork->results_count;
+    s->head.counters->taken += st == WEND_OK && fork->take;
+    if (st == WEND_OK)
+        fork_begin(s, k, handle, &o.filter);
+    else if (st != WEND_E_INVAL && !(st == WEND_E_NOMEM && s->head.fault.hit))
+        broken(s, LAW_LOG, "run %u: fork says %s", k->place, err.message);
+}
+
 /* A new run that shares the past of another one, which may be under way. */
 void act_fork(struct sim *s)
 {
     struct known *k = pick_run(s);
     wend_fork_options fork = {.size = sizeof fork};
-    wend_run_options o = {.size = sizeof o};
-    wend_run *handle = NULL;
     wend_fork_result result;
-    wend_error err = {0};
     char call[80];
-    wend_status st;
 
-    if (!k || !k->stored_seq || s->runs_count == KNOWN_MAX || s->down ||
-        s->readers_count == READERS_MAX || s->store.failed)
+    if (!may_fork(s, k))
         return;
     fork.at = 1 + chance_below(&s->chance, (uint32_t)k->stored_seq);
     if (fork.at == k->stored_seq) /* the newest, or where it went wrong */
@@ -105,16 +127,29 @@ void act_fork(struct sim *s)
         fork.say = STR("and now?");
     if (s->mood.fork_more)
         fork_more(s, k, &fork, &result, call);
-    o.filter = some_filter(s);
-    s->store.forking = true;
-    st = wend_run_fork(s->agents[k->agent], k->id, &fork, &o, &handle, &err);
-    s->store.forking = false;
-    trace(s, "run %u is forked at %lld: %s", k->place, (long long)fork.at,
-          st == WEND_OK ? "ok" : err.message);
-    s->head.counters->given += st == WEND_OK && fork.results_count;
-    s->head.counters->taken += st == WEND_OK && fork.take;
-    if (st == WEND_OK)
-        fork_begin(s, k, handle, &o.filter);
-    else if (st != WEND_E_INVAL && !(st == WEND_E_NOMEM && s->head.fault.hit))
-        broken(s, LAW_LOG, "run %u: fork says %s", k->place, err.message);
+    fork_run(s, k, &fork);
+}
+
+static bool has_child(const struct sim *s, const struct known *k)
+{
+    for (uint32_t i = 0; i < s->runs_count; i++)
+        if (s->runs[i].parent == k)
+            return true;
+    return false;
+}
+
+/* A run with children that is over is tried again, from where it went wrong. */
+void act_retry(struct sim *s)
+{
+    const wend_fork_options fork = {.size = sizeof fork};
+
+    for (uint32_t i = 0; i < s->runs_count; i++) {
+        struct known *k = &s->runs[i];
+
+        if (may_fork(s, k) && k->handle && k->end_acked && !k->has_forks &&
+            has_child(s, k)) {
+            fork_run(s, k, &fork);
+            return;
+        }
+    }
 }

@@ -11,5 +11,6 @@ wend_filter some_filter(struct sim *s);
 void fork_more(struct sim *s, const struct known *k, wend_fork_options *fork,
                wend_fork_result *result, char id[80]);
 void act_fork(struct sim *s);
+void act_retry(struct sim *s);
 
 #endif

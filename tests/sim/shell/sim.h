@@ -144,7 +144,7 @@ struct kept_call {
 struct mood {
     uint32_t say, pause, cancel, inbox, approve, free_run;
     uint32_t steal, fail_store, jump, progress, never, nomem, crash;
-    uint32_t storm, reboot, fork;
+    uint32_t storm, reboot, fork, retry;
     uint32_t net_fault, net_stall, net_ms_max, net_piece;
     uint32_t wired, programs, plans; /* of agents, tools, runs */
     uint32_t children, planners;     /* of calls */
@@ -168,7 +168,7 @@ struct counters {
     int64_t reboots, revived, storms, plans, actions, action_asks;
     int64_t requests, net_faults[16], net_ends[8];
     int64_t programs, program_ends[PROC_LOST + 1];
-    int64_t children, model_plans, forks;
+    int64_t children, model_plans, forks, continued;
     int64_t given, taken; /* results, and what else a fork may get */
     int64_t web_faults[16], servers, served[16];
     int64_t posted, unended, late; /* requests; ends that had to wait */

@@ -417,6 +417,27 @@ static struct known *child_of(struct sim *s, const struct store_batch *b)
     return k;
 }
 
+/* One that continues another: the run that waits for it has just made it. */
+static void adopt(struct sim *s, const struct store_batch *b)
+{
+    struct known *k = child_of(s, b), *of = known_by_id(s, b->birth->parent);
+
+    k->parent = known_by_id(s, b->birth->above);
+    if (!k->parent || !of)
+        broken(s, LAW_BATCH, "run %u continues nobody's child", k->place);
+    k->born = k->forked = true;
+    of->has_forks = true;
+    k->pack_max = of->pack_max; /* its past has them */
+    store_learn(&s->store, k);
+    k->stored_seq = k->sent_seq = k->acked_seq;
+    s->head.counters->continued++;
+}
+
+static bool is_fork(const struct store_batch *b)
+{
+    return b->birth && b->events_count && b->events[0].seq > 1;
+}
+
 static void slow_append(wend_store *base, struct store_batch *b)
 {
     struct slow_store *st = slow(base);
@@ -427,9 +448,11 @@ static void slow_append(wend_store *base, struct store_batch *b)
 
     if (!h)
         abort();
-    if (st->forking) { /* the fork waits for this */
+    if (st->forking || is_fork(b)) { /* it waits for this */
         free(h);
         st->real->append(st->store, b);
+        if (!st->forking)
+            adopt(s, b);
         return;
     }
     if (!k && s->starting && b->birth && !b->birth->parent.ptr) {
