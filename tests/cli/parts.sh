@@ -75,10 +75,17 @@ cmp -s "$out" red.png
 ok "its bytes are a blob"
 run "$WEND" log last
 has "a line for people" "$out" "[image png 8x6 red.png]"
+run "$WEND" context last
+has "what the model saw" "$out" "  [image png 8x6 red.png]"
 run "$WEND" view last -o page.html
 has "a page shows it" page.html "data:image/png;base64,$red"
 run "$WEND" verify last
 is "verify" $status 0
+cp a.c other
+run "$WEND" run -q -m "$hello" -f other go
+run "$WEND" diff last~1 last
+has "a diff of two files" "$out" "data.parts[0].type"
+run "$WEND" rm --yes last
 run "$WEND" export last -o run.jsonl
 has "an export has the bytes" run.jsonl "\"base64\":\"$red\""
 run "$WEND" export last

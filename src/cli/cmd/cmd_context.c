@@ -7,6 +7,7 @@
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
 #include "cli/term.h"
+#include "wire/dialect/dialect.h"
 
 enum { BAR_COLUMNS = 30, NAME_COLUMNS = 28, TOKENS_COLUMNS = 10 };
 
@@ -121,6 +122,28 @@ static void put_calls(struct buf *b, const struct json *message)
     }
 }
 
+static void put_files(struct buf *b, const struct json *message)
+{
+    const struct json *parts = json_get(message, "parts");
+
+    for (const struct json *j = parts ? parts->first : NULL; j; j = j->next) {
+        struct buf note = {.mem = b->mem};
+        wend_ev_part p = {.type = json_get_str(j, "type"),
+                          .media = json_get_str(j, "media"),
+                          .name = json_get_str(j, "name")};
+
+        json_i64(json_get(j, "width"), &p.width);
+        json_i64(json_get(j, "height"), &p.height);
+        json_i64(json_get(j, "pages"), &p.pages);
+        json_i64(json_get(j, "ms"), &p.ms);
+        dialect_put_parts(&note, &p, 1);
+        buf_char(b, ' ');
+        term_text(b, buf_view(&note));
+        buf_char(b, '\n');
+        buf_free(&note);
+    }
+}
+
 static void put_message(struct buf *b, const struct json *m, int number,
                         const struct json *tokens)
 {
@@ -136,6 +159,7 @@ static void put_message(struct buf *b, const struct json *m, int number,
     }
     buf_fmt(b, " (%lld)\n", (long long)n);
     put_text(b, json_str(json_get(m, "text")));
+    put_files(b, m);
     put_calls(b, m);
 }
 

@@ -24,13 +24,22 @@ void request_base64(struct buf *b, const char *key, wend_str bytes)
     buf_char(b, '"');
 }
 
+/* The type is from a log, which may come from elsewhere: it is escaped. */
 void request_data_url(struct buf *b, const char *key, const wend_ev_part *p,
                       wend_str bytes)
 {
+    struct buf head = {.mem = b->mem};
+
+    buf_cstr(&head, "data:");
+    buf_str(&head, p->media);
+    buf_cstr(&head, ";base64,");
     json_key(b, key);
-    buf_cstr(b, "\"data:");
-    buf_str(b, p->media); /* of our own tables: nothing to escape */
-    buf_cstr(b, ";base64,");
+    json_put_str(b, buf_view(&head));
+    b->failed |= head.failed;
+    buf_free(&head);
+    if (b->failed)
+        return;
+    b->len--; /* the quote: its data follows */
     base64_put(b, bytes);
     buf_char(b, '"');
 }
