@@ -109,7 +109,8 @@ static const struct {
     {"a file", "*", "a.c", NULL,
      "'a.c' is not a directory, or lies beneath a file"},
     {"no such directory", "*", "scr", NULL,
-     "no such file: 'scr' (beneath the working directory)"},
+     "no such file: 'scr' (beneath the working directory); did you mean "
+     "'src'?"},
 };
 
 static void test_globs(void)
