@@ -16,7 +16,10 @@
 #include "cli/rows.h"
 #include "cli/stream.h"
 
-enum { SILENT_MS = 1000 }; /* then the command says what it waits for */
+enum {
+    SILENT_MS = 1000, /* then the command says what it waits for */
+    FILES_MAX = 64,   /* of a prompt, as wend_run_options has it */
+};
 
 static const char *const eager_words[] = {
     [WEND_EAGER_SAFE] = "safe",
@@ -202,6 +205,9 @@ static int read_parts(struct cli *cli, wend_run_options *o)
 
     if (!files->count)
         return EXIT_DONE;
+    if (files->count > FILES_MAX)
+        return usage_error(cli, "%zu files, at most %d", files->count,
+                           FILES_MAX);
     parts = arena_alloc(&cli->arena, files->count * sizeof *parts);
     for (size_t i = 0; !code && i < files->count; i++)
         code = read_part(cli, files->items[i], &parts[i]);
@@ -283,10 +289,10 @@ static int run(struct cli *cli)
         code = read_prompt(cli, &prompt);
     if (!code && !prompt.len)
         code = usage_error(cli, "the prompt is empty");
-    if (!code && cli->set.goes_on)
-        return go_on(cli, buf_view(&prompt), &o);
     if (!code)
         code = read_parts(cli, &o);
+    if (!code && cli->set.goes_on)
+        return go_on(cli, buf_view(&prompt), &o);
     if (!code)
         code = stream_new(&st);
     return code ? code
