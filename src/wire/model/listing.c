@@ -59,7 +59,7 @@ void listing_path(const struct codec *c, wend_str page, struct buf *out)
         unsigned char b = (unsigned char)page.ptr[i];
 
         if ((b >= '0' && b <= '9') || (b >= 'a' && b <= 'z') ||
-            (b >= 'A' && b <= 'Z') || strchr("-._~", b)) {
+            (b >= 'A' && b <= 'Z') || memchr("-._~", b, 4)) {
             buf_char(out, (char)b);
         } else {
             buf_char(out, '%');
