@@ -150,7 +150,7 @@ export TERM=xterm
 steps() { # the keys for all rows; a line is taken back by ^U
     echo "wait ready>"
     while IFS='|' read -r typed wanted; do
-        printf 'type %s\\t\nwait %s\ntype \\x15\ngone %s\n' \
+        printf 'keys %s\\t\nwait %s\nkeys \\x15\ngone %s\n' \
             "$typed" "$wanted" "$wanted"
     done <<<"$rows"
     printf '%s\n' 'type exit\r'
@@ -178,11 +178,14 @@ else
 fi
 
 if command -v fish >/dev/null; then
+    fish -N -c "source '$top/completions/wend.fish'
+        while read -l typed
+            echo (complete -C \$typed | cut -f 1)
+        end" <<<"$(cut -d '|' -f 1 <<<"$rows")" >got 2>"$work/complaints"
     while IFS='|' read -r typed wanted; do
-        got=$(fish -N -c "source '$top/completions/wend.fish'
-            complete -C '$typed'" 2>>"$work/complaints" | cut -f 1)
+        read -r got <&8
         is "fish: '$typed'" "${typed% *} $got" "$wanted"
-    done <<<"$rows"
+    done <<<"$rows" 8<got
     is "fish: no complaints" "$(cat "$work/complaints")" ""
 else
     skip "completions in fish" "fish is not installed"

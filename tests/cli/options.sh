@@ -11,9 +11,8 @@ ok "--help lists the commands"
 man=$top/docs/man/wend.1
 # The options of a command: the letter, the name and whether it takes a value,
 # as the help says and as the manual does.
-options_of_help() { # COMMAND
-    "$WEND" "$1" --help |
-        sed -nE 's/^ +(-(.), )?--([a-z0-9-]+)( [^ ]+)?(  .*)?$/\2 --\3\4/p' |
+options_of_help() { # the help is in `help`
+    sed -nE 's/^ +(-(.), )?--([a-z0-9-]+)( [^ ]+)?(  .*)?$/\2 --\3\4/p' help |
         awk '{ letter = /^ / ? "-" : $1; name = /^ / ? $1 : $2
                value = $0 ~ name " ." ? "VALUE" : ""
                print letter, name, value }' | sort
@@ -75,11 +74,22 @@ named_in_synopsis() { # COMMAND: the options that are named there
         mine && /Op Ar options/ { print "all" }'
 }
 
+# The words of an option; one with the same line in the help of another command
+# has the same.
+declare -A known
+words_of() { # COMMAND OPTION
+    local line
+    line=$(grep -E -- "^ +(-., )?$2( |\$)" help)
+    [ -n "${known[$line]+x}" ] ||
+        known[$line]=$("$WEND" complete "$1" "$2" '' | sed 1d | cut -f 1)
+    words=${known[$line]}
+}
+
 for command in $commands; do
     "$WEND" "$command" --help >help
     is "wend(1): usage of $command" "$(usage_of_manual "$command")" \
         "$(sed -n "s/^usage: wend $command//p" help)"
-    options_of_help "$command" >wanted
+    options_of_help >wanted
     is "wend(1): options of $command" "$(options_of_manual "$command")" \
         "$(cat wanted)"
     named=$(named_in_synopsis "$command" | sort)
@@ -95,16 +105,18 @@ for command in $commands; do
     for name in "$command" run runs; do # "As for run."
         sed -n "/^\.Ss $name\$/,/^\.S[sh] /p" "$man"
     done >section
-    unsaid=$(awk '$3 { print $2 }' wanted | while read -r name; do
+    text=$(<section) unsaid=
+    while read -r name; do
         case $name in # names, which change
         --model | --fallback | --tool | --user | --session | --agent | \
             --after | --type) continue ;;
         esac
-        "$WEND" complete "$command" "$name" '' | sed 1d | cut -f 1 |
-            while read -r word; do
-                grep -qw -- "$word" section || echo "$name $word"
-            done
-    done)
+        words_of "$command" "$name"
+        for word in $words; do
+            [[ $text =~ (^|[^[:alnum:]_])$word($|[^[:alnum:]_]) ]] ||
+                unsaid+="$name $word "
+        done
+    done < <(awk '$3 { print $2 }' wanted)
     is "wend(1): $command: the words of options" "$unsaid" ""
 done
 for command in $(sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESC/p' "$man" |

@@ -9,6 +9,7 @@
  *     gone TEXT    until it does not
  *     type KEYS    like a person, who reads first; \r, \n, \t, \e, \\ and \xNN
  *                  are understood
+ *     keys KEYS    the same, at once
  *     size WxH     changes the size of the terminal
  *     sleep MS     goes on reading what the command writes
  *     show FILE    writes the screen to FILE
@@ -239,9 +240,8 @@ static void sleep_ms(const char *text)
             return;
 }
 
-static void type(const char *keys)
+static void press(const char *keys)
 {
-    sleep_ms("300");
     for (const char *p = keys; *p; p++) {
         static const char names[] = "rnte\\", bytes[] = "\r\n\t\033\\";
         const char *at = *p == '\\' && p[1] ? strchr(names, p[1]) : NULL;
@@ -258,6 +258,12 @@ static void type(const char *keys)
         if (write(pty, &c, 1) != 1)
             fail("cannot type", keys);
     }
+}
+
+static void type(const char *keys)
+{
+    sleep_ms("300");
+    press(keys);
 }
 
 static void parse_size(const char *text)
@@ -302,7 +308,7 @@ static const struct {
     void (*run)(const char *text);
 } steps[] = {
     {"wait", wait_for},  {"gone", gone}, {"type", type}, {"size", size},
-    {"sleep", sleep_ms}, {"show", show}, {"run", run},
+    {"sleep", sleep_ms}, {"show", show}, {"run", run},   {"keys", press},
 };
 
 static void run_step(char *line)
