@@ -15,8 +15,8 @@ int signals_next(void);
 /* Whether there may be one, without a look at the pipe. */
 bool signals_arrived(void);
 
-/* Whether a pager or an editor has the terminal: SIGINT and SIGTSTP are then for
- * it. */
+/* Whether a pager or an editor has the terminal: SIGINT and SIGTSTP are then
+ * for it. */
 void signals_lent(bool lent);
 /* Whether SIGTSTP (Ctrl-Z) and SIGCONT are bytes, too: for a loop that tidies
  * the terminal before it stops. It then calls signals_stop, which returns when
