@@ -85,6 +85,10 @@ has "lists: a child" row "\"parent\":\"$(newest)\",\"child\":true,\"fork_of\":\"
 is "the tree has all three tries" "$(grep -c 'go on' tree)" 3
 exits "view" 0 "$WEND" view "$child"
 has "view: its parent" "$out" "child of $(newest)"
+"$WEND" log last >lines
+has "the log: the child that goes on" lines "$child, continues "
+"$WEND" log "$child" >lines
+has "the log: whose child" lines ", child of $(newest)"
 exits "the last one is the parent" 0 "$WEND" log --json last --type plan_start
 
 # ---- What it cost ---------------------------------------------------------------
@@ -109,20 +113,26 @@ actions:
   - {name: gate, type: tool, target: gate, mode: async, output_key: g}
   - {name: other, type: agent, target: other.yaml, prompt: x, mode: async,
      output_key: o}
-outputs: {all: "\$g \$o"}
+  - {name: ask, type: llm, target: default, prompt: x, mode: async,
+     output_key: a}
+outputs: {all: "\$g \$o \$a"}
 END
 step gate unsafe 'while [ ! -e go ]; do sleep 0.05; done
     [ -e fixed ] || exit 1; echo 2'
-begin "$WEND" plan run $with --tools tools/gate.yaml late.yaml
+begin "$WEND" plan run $with --tools tools/gate.yaml \
+    -m "script:$work/other.script" late.yaml
 soon in_log "$id" '"name":"other","outcome":"ok"'
+soon in_log "$id" '"name":"ask","outcome":"ok"'
 : >go
 wait $pid
 : >fixed
 exits "late: retry" 0 "$WEND" retry --sandbox off
-is "late: the answer" "$(cat "$out")" "2 said"
-is "late: what is given counts" "$(field tokens_in)" 10
+is "late: the answer" "$(cat "$out")" "2 said said"
+"$WEND" log last >lines
+has "late: it says that it is given" lines "other ok, given"
+is "late: what is given counts" "$(field tokens_in)" 20
 "$WEND" stats --json --limit 3 >list
-is "late: stats count it once" "$(json list "$(at tokens_in)")" 10
+is "late: stats count it once" "$(json list "$(at tokens_in)")" 20
 
 # ---- Two levels, canceled -------------------------------------------------------
 

@@ -169,6 +169,30 @@ static void more_call_end(struct buf *b, const wend_event *ev)
     text(b, ev->u.call_end.output);
 }
 
+/* ", what run", if there is one. */
+static void put_link(struct buf *b, const char *what, wend_str run)
+{
+    const char *comma = ", ";
+
+    put_name(b, &comma, what, run);
+}
+
+static void more_run_fork(struct buf *b, const wend_event *ev)
+{
+    put_link(b, "child of", ev->u.run_fork.parent_run);
+}
+
+static void more_child_start(struct buf *b, const wend_event *ev)
+{
+    put_link(b, "continues", ev->u.child_start.fork_of);
+}
+
+static void more_action_end(struct buf *b, const wend_event *ev)
+{
+    if (ev->u.action_end.given)
+        buf_cstr(b, ", given");
+}
+
 static void more_plan_end(struct buf *b, const wend_event *ev)
 {
     if (ev->u.plan_end.canceled)
@@ -257,12 +281,13 @@ static const struct gist
 /* Behind the row. */
 static void (*const more[WEND_EVENT_TYPES])(struct buf *b,
                                             const wend_event *ev) = {
-    [WEND_RUN_START] = more_run_start,    [WEND_RUN_END] = more_run_end,
-    [WEND_THINKING_DELTA] = more_delta,   [WEND_TEXT_DELTA] = more_delta,
-    [WEND_ARGS_DELTA] = more_delta,       [WEND_MODEL_END] = more_model_end,
-    [WEND_APPROVAL_ANSWER] = more_answer, [WEND_CALL_OUTPUT] = more_delta,
-    [WEND_CALL_END] = more_call_end,      [WEND_ACTION_OUTPUT] = more_delta,
-    [WEND_PLAN_END] = more_plan_end,
+    [WEND_RUN_START] = more_run_start,     [WEND_RUN_END] = more_run_end,
+    [WEND_THINKING_DELTA] = more_delta,    [WEND_TEXT_DELTA] = more_delta,
+    [WEND_ARGS_DELTA] = more_delta,        [WEND_MODEL_END] = more_model_end,
+    [WEND_APPROVAL_ANSWER] = more_answer,  [WEND_CALL_OUTPUT] = more_delta,
+    [WEND_CALL_END] = more_call_end,       [WEND_ACTION_OUTPUT] = more_delta,
+    [WEND_PLAN_END] = more_plan_end,       [WEND_RUN_FORK] = more_run_fork,
+    [WEND_CHILD_START] = more_child_start, [WEND_ACTION_END] = more_action_end,
 };
 
 /* An event without a row is a compile error. */
