@@ -158,6 +158,9 @@ typedef struct wend_agent_options {
     /* Never shortens a conversation: a run that outgrows the window of its
      * model fails. */
     bool compaction_off;
+    /* Without it a run whose calls repeat themselves is warned, asked to finish
+     * and ended (limit loop); see wend-agent(5). */
+    bool loop_off;
 } wend_agent_options;
 
 /* Makes an agent that belongs to the runtime and its thread. All options are
@@ -216,6 +219,7 @@ typedef struct wend_tool_options {
     uint32_t cache_ms;
     uint32_t per_minute;     /* maximum calls per minute; more wait. 0 = none */
     wend_release_fn release; /* for ctx; see Release in wend.h */
+    bool repeat_ok; /* the same call may be made again and again: it polls */
 } wend_tool_options;
 
 /* Adds a function of the host as a tool. Runs that have started already do not
@@ -267,6 +271,7 @@ typedef struct wend_command_options {
      * killed. 0: 4 GiB, 4 GiB, 512 in the sandbox, no limit without it. */
     uint64_t memory_bytes, disk_bytes; /* disk: written */
     uint32_t tasks;                    /* processes and threads */
+    bool repeat_ok;                    /* as in wend_tool_options */
 } wend_command_options;
 
 /* Adds a program as a tool. All options are copied. Calls fail while the

@@ -305,6 +305,8 @@ typedef struct wend_ev_model_retry {
                                    reported none */
     int64_t output_tokens;      /* of the next attempt, as in model_start */
     wend_str limit;
+    wend_str dropped_json; /* names of what the model refused to be asked for;
+                              absent: nothing */
 } wend_ev_model_retry;
 
 typedef struct wend_ev_model_end {
@@ -387,6 +389,7 @@ typedef struct wend_ev_action_retry {
     wend_str action;
     int64_t attempt, delay_ms;
     const wend_ev_error *error;
+    wend_str dropped_json; /* as in model_retry */
 } wend_ev_action_retry;
 
 typedef struct wend_ev_action_end {

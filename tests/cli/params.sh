@@ -148,4 +148,43 @@ ask -a outer.yaml -m openai:x --base-url "$base/=$task/v1" --approve all
 has "an agent inside asks the same model in the same way" "$work/requests" \
     '"temperature":0.6,"top_p":0.4'
 
+# ---- What a model refuses -------------------------------------------------------
+
+for row in openai:/v1:temperature responses:/v1:temperature \
+    anthropic:/v1:temperature gemini:/v1beta:temperature ollama::temperature; do
+    IFS=: read -r provider path field <<<"$row"
+    ask --json -m "$provider:x" --base-url "$base/=refuse:$field/$provider$path" \
+        --param temperature=0.5 --param top_p=0.9
+    is "$provider refuses $field: asked without" $status 0
+    has "$provider: warned" "$out" '"code":"param_dropped"'
+    has "$provider: and recorded" "$out" '"dropped":["temperature"]'
+    is "$provider: one request more" "$(grep -c 'POST ' "$work/requests")" 2
+    is "$provider: the rest stays" "$(grep -cE '"top_?[pP]":0.9' "$work/requests")" 2
+done
+run "$WEND" log --json last
+: >"$work/requests"
+run "$WEND" fork last -q 'And?'
+is "a fork does not ask for it again" "$(grep -c 'POST ' "$work/requests")" 1
+ask --json -m openai:x --base-url "$base/=refuse:temperature/more/v1" \
+    --param temperature=0.5 --effort low
+is "a second field stays" "$(grep -c '"reasoning_effort":"low"' "$work/requests")" 2
+ask --json -m openai:x --base-url "$base/=refuse:verbosity/v1" \
+    --param extra.verbosity=low
+is "what is under extra is never dropped" $status 1
+has "the server says why" "$out" "'verbosity' is not supported"
+is "and is asked once" "$(grep -c 'POST ' "$work/requests")" 1
+cat >plan.yaml <<'END'
+wend: plan/1
+name: p
+actions:
+  - {name: a, type: llm, target: default, prompt: x, output_key: a}
+  - {name: b, type: llm, target: default, prompt: "$a"}
+END
+: >"$work/requests"
+run "$WEND" plan run plan.yaml --json -m openai:x --param temperature=0.5 \
+    --base-url "$base/=refuse:temperature/plan/v1"
+is "an action of a plan" $status 0
+has "is tried without it" "$out" '"dropped":["temperature"]'
+is "and the next one knows" "$(grep -c 'POST ' "$work/requests")" 3
+
 finish

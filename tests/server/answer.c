@@ -176,6 +176,30 @@ static void put_whole(struct answer *a, const struct request *q)
     a->piece = a->pieces;
 }
 
+/* As a model that does not take a field. */
+static void refuse_field(struct answer *a, const struct request *q)
+{
+    struct buf b = {.mem = a->arena.mem};
+    wend_str field = a->plan.refuse;
+    bool has;
+
+    buf_fmt(&b, "\"%.*s\":", (int)field.len, field.ptr);
+    has = str_has(q->body, buf_view(&b));
+    buf_clear(&b);
+    if (has) {
+        buf_fmt(&b,
+                "{\"error\":{\"message\":\"Unsupported parameter: '%.*s' is "
+                "not supported with this model.\",\"param\":\"%.*s\","
+                "\"code\":\"unsupported_parameter\"}}",
+                (int)field.len, field.ptr, (int)field.len, field.ptr);
+        a->plan.kind = PLAN_BYTES;
+        a->plan.status = 400;
+        a->plan.type = STR("application/json");
+        a->plan.say = arena_str(&a->arena, buf_view(&b));
+    }
+    buf_free(&b);
+}
+
 void answer_begin(struct answer *a, const struct request *q, uint64_t nth,
                   int64_t now_us)
 {
@@ -194,6 +218,8 @@ void answer_begin(struct answer *a, const struct request *q, uint64_t nth,
             a->plan.say = wrong;
         }
     }
+    if (a->plan.refuse.ptr)
+        refuse_field(a, q);
     held.mem = mem;
     a->array = q->array;
     a->json = a->plan.json || !q->stream;

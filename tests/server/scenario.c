@@ -121,6 +121,11 @@ static void do_status(struct step *s)
     buf_free(&headers);
 }
 
+static void do_refuse(struct step *s)
+{
+    s->plan->refuse = s->count ? s->args[0] : STR("");
+}
+
 static void do_redirect(struct step *s)
 {
     const char *colon = memchr(s->rest.ptr, ':', s->rest.len);
@@ -229,6 +234,7 @@ static const struct {
     {"say", do_say, true},
     {"bytes", do_bytes, true},
     {"status", do_status, false},
+    {"refuse", do_refuse, false},
     {"redirect", do_redirect, true},
     {"reset", do_reset, false},
     {"cut", do_cut, false},

@@ -37,6 +37,7 @@ struct plan {
     wend_str file, type, encoding;
     wend_str headers; /* more of them: `name: value CRLF` */
     wend_str code;    /* in the body of an error */
+    wend_str refuse;  /* a field: a request that has it is refused */
     wend_str stop;    /* why a message ended, for Messages */
     int64_t status;
     int64_t padding; /* bytes of a header that says nothing */

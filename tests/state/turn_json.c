@@ -16,6 +16,23 @@ static const char *const role_names[] = {"user", "assistant", "tool", "system"};
 
 /* Plain members, written and read by one table. */
 enum kind { K_I64, K_U32, K_STR, K_BOOL };
+#define DROPPED(i)                                             \
+    {                                                          \
+        "dropped" #i, K_U32, offsetof(struct turn, dropped[i]) \
+    }
+#define CIRCLE(name, kind, member)                                 \
+    {                                                              \
+        "circle_" name, kind, offsetof(struct turn, circle.member) \
+    }
+#define SEEN(list, i)                                  \
+    CIRCLE(#list #i "_hash", K_I64, list[i].hash),     \
+        CIRCLE(#list #i "_turn", K_I64, list[i].turn), \
+        CIRCLE(#list #i "_count", K_U32, list[i].count)
+#define SEEN_ALL(list)                                                         \
+    SEEN(list, 0), SEEN(list, 1), SEEN(list, 2), SEEN(list, 3), SEEN(list, 4), \
+        SEEN(list, 5), SEEN(list, 6), SEEN(list, 7), SEEN(list, 8),            \
+        SEEN(list, 9)
+_Static_assert(FALLBACKS_MAX == 8 && CIRCLE_WINDOW == 10, "as many rows");
 static const struct {
     const char *name;
     enum kind kind;
@@ -70,6 +87,28 @@ static const struct {
     {"unpriced", K_BOOL, offsetof(struct turn, unpriced)},
     {"failed_calls", K_U32, offsetof(struct turn, failed_calls)},
     {"labels", K_U32, offsetof(struct turn, labels)},
+    DROPPED(0),
+    DROPPED(1),
+    DROPPED(2),
+    DROPPED(3),
+    DROPPED(4),
+    DROPPED(5),
+    DROPPED(6),
+    DROPPED(7),
+    DROPPED(8),
+    SEEN_ALL(results),
+    SEEN_ALL(outputs),
+    CIRCLE("failed", K_U32, failed),
+    CIRCLE("calls", K_U32, calls),
+    CIRCLE("since", K_U32, since),
+    CIRCLE("told0", K_U32, told[0]),
+    CIRCLE("told1", K_U32, told[1]),
+    CIRCLE("told2", K_U32, told[2]),
+    CIRCLE("due", K_U32, due),
+    CIRCLE("rule", K_U32, rule),
+    CIRCLE("count", K_U32, count),
+    CIRCLE("of", K_U32, of),
+    CIRCLE("tool", K_STR, tool),
     {"imported", K_BOOL, offsetof(struct turn, imported)},
     {"answer", K_STR, offsetof(struct turn, answer)},
     {"paused", K_BOOL, offsetof(struct turn, paused)},

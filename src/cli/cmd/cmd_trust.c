@@ -256,6 +256,8 @@ static const char template[] =
     "# extra: {parallel_tool_calls: false}   # more fields of the request\n"
     "# headers: {X-Team: \"${TEAM}\"}          # ${NAME}: a variable\n"
     "\n"
+    "# loop: on                   # off: calls may repeat themselves\n"
+    "\n"
     "# instructions: |\n"
     "#   You work on the files of this folder.\n"
     "\n"

@@ -409,6 +409,12 @@ static void limited(struct view *v, const wend_ev_run_end *e, wend_str run)
             buf_char(out, '\n');
             return;
         }
+    if (str_is(e->limit, "loop")) {
+        buf_cstr(out, "wend: stopped: the model repeats itself; 'loop: off' in "
+                      "the agent's file, or 'repeat: ok' in the tool's, allows "
+                      "it\n");
+        return;
+    }
     buf_cstr(out, "wend: stopped at a limit: ");
     term_line(out, e->limit, v->width);
     buf_char(out, '\n');

@@ -164,6 +164,7 @@ static wend_status tool_read(const struct json *j, struct arena *a, void *item,
     t->category =
         word_of(j, "category", category_words.names, category_words.count);
     t->concurrent = json_is_true(json_get(j, "concurrent"));
+    t->repeat_ok = json_is_true(json_get(j, "repeat_ok"));
     read_kind(j, t);
     t->timeout_ms = i64_or(json_get(j, "timeout_ms"), TOOL_TIMEOUT_DEFAULT_MS);
     t->child = json_is_true(json_get(j, "child"));
@@ -451,6 +452,7 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
     c->max_history = i64_or(json_get(j, "max_history"), 0);
     c->no_tool_calls = json_is_true(json_get(j, "no_tool_calls"));
     c->no_compaction = str_is(json_str(json_get(j, "compaction")), "off");
+    c->loop_off = str_is(json_str(json_get(j, "loop")), "off");
     c->on_unknown =
         word_of(json_get(j, "policy"), "on_unknown", unknown_names, UNKNOWNS);
     if (!models_read(j, a, c))

@@ -48,6 +48,7 @@ struct tool {
     bool server;      /* ... that serves calls of several runs */
     bool verify;      /* another says whether a call had its effect */
     bool own;         /* it touches nothing but what is its own in the store */
+    bool repeat_ok;   /* the same call with the same result is no loop */
     uint32_t labels;  /* wend_label */
     wend_str labels_json;
     int64_t timeout_ms;
@@ -177,6 +178,7 @@ struct config {
     bool no_compaction;             /* the conversation is never shortened */
     const struct tool *reader;      /* read_result, besides `tools`; NULL: the
                                        model could not use it */
+    bool loop_off;                  /* calls may repeat, see turn/circle.h */
     const struct tool *plan_tool;   /* the model writes plans; NULL: not */
     wend_str schema_text;           /* of the answer; absent: free text */
     const struct schema *schema;    /* NULL: any answer */

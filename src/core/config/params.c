@@ -174,3 +174,29 @@ void params_put(struct buf *b, const struct params *p)
     if (p->extra)
         json_add(b, "extra", p->extra);
 }
+
+uint32_t asked_read(wend_str json, struct arena *a)
+{
+    struct arena scratch = {.mem = a->mem};
+    const struct json *list =
+        json.ptr ? json_parse(json, &scratch, NULL) : NULL;
+    uint32_t asked = 0;
+
+    for (const struct json *j = json_items(list); j; j = j->next) {
+        int i = str_index(json_str(j), asked_names, ASKED_FIELDS);
+
+        asked |= i >= 0 ? UINT32_C(1) << i : 0;
+    }
+    a->failed |= scratch.failed;
+    arena_free(&scratch);
+    return asked;
+}
+
+void asked_put(struct buf *b, uint32_t asked)
+{
+    json_open(b, NULL, '[');
+    for (int i = 0; i < ASKED_FIELDS; i++)
+        if (asked & UINT32_C(1) << i)
+            json_add_str(b, NULL, str_of(asked_names[i]));
+    json_close(b, ']');
+}

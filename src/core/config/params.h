@@ -50,5 +50,8 @@ wend_status param_parse(wend_str text, struct arena *a, enum param *p,
 /* The members `params` and `extra` of a model in a config. */
 void params_read(const struct json *model, struct arena *a, struct params *out);
 void params_put(struct buf *b, const struct params *p);
+/* Bits of names in a JSON list, and back. */
+uint32_t asked_read(wend_str json, struct arena *a);
+void asked_put(struct buf *b, uint32_t asked);
 
 #endif

@@ -58,6 +58,7 @@ struct model_error {
     bool retry_never;       /* whatever the code says */
     bool resting;           /* not asked at all, see lib/model/pool.c */
     int64_t retry_after_ms; /* the provider's wish; 0 = none */
+    uint32_t refused;       /* what it was asked for, core/config/params.h */
 };
 
 /* How a child ended: its run_end, and what it leaves behind. */
@@ -89,7 +90,8 @@ struct call_done {
     wend_str reason; /* why it was skipped */
     uint32_t labels; /* wend_label: what it brings besides its tool's */
     bool retryable;
-    bool uncached; /* the cache has no answer: its child may start */
+    bool uncached;    /* the cache has no answer: its child may start */
+    uint32_t refused; /* by its model, as in struct model_error */
 };
 
 /* As an input: what the budgets of this run and its parents leave for all

@@ -11,15 +11,6 @@
 
 /* ---- Its model call ------------------------------------------------------ */
 
-const struct model_use *action_model(const struct turn *t,
-                                     const struct plan_action *a)
-{
-    uint32_t i = config_model(t->config, a->target);
-
-    return i && i < t->config->models_count ? &t->config->models[i]
-                                            : turn_model(t);
-}
-
 int64_t action_tokens(const struct turn *t, wend_str params)
 {
     return tokens_estimate(t->frame->system.len) + tokens_estimate(params.len);
@@ -345,6 +336,16 @@ bool start_action(struct tt *x, uint32_t i)
 
 /* ---- Once more ----------------------------------------------------------- */
 
+/* Its model, something that it can be asked without. */
+static bool refuses(const struct turn *t, const struct work *w,
+                    const struct call_done *d)
+{
+    const struct model_use *m =
+        action_model(t, t->plan.plan->actions[w->action]);
+
+    return d->refused & ~turn_dropped(t, m);
+}
+
 bool may_retry_action(const struct tt *x, const struct work *w,
                       const struct call_done *d)
 {
@@ -352,7 +353,8 @@ bool may_retry_action(const struct tt *x, const struct work *w,
 
     if (d->outcome != WEND_OUTCOME_FAILED && d->outcome != WEND_OUTCOME_TIMEOUT)
         return false;
-    return w->attempt <= t->plan.plan->actions[w->action]->retry.max &&
+    return (w->attempt <= t->plan.plan->actions[w->action]->retry.max ||
+            refuses(t, w, d)) &&
            t->stop.outcome == WEND_OUTCOME_NONE && !plan_fails_fast(&t->plan) &&
            !t->plan.wrong.ptr &&
            (!d->effect_possible || work_class(t, w) != WEND_CLASS_UNSAFE);
@@ -370,7 +372,9 @@ static int64_t retry_delay(const struct plan_retry *r, int64_t attempt)
 void retry_action(struct tt *x, const struct work *w, const struct call_done *d)
 {
     const struct plan_action *a = x->t->plan.plan->actions[w->action];
-    int64_t delay_ms = retry_delay(&a->retry, w->attempt);
+    wend_str dropped =
+        drop_refused(x, action_model(x->t, a), d->refused, d->output);
+    int64_t delay_ms = dropped.ptr ? 0 : retry_delay(&a->retry, w->attempt);
     const wend_ev_error *error = work_error(x, w, d, d->output);
     struct allowance allowed;
     struct work now;
@@ -388,6 +392,7 @@ void retry_action(struct tt *x, const struct work *w, const struct call_done *d)
          &(wend_ev_action_retry){.action = w->id,
                                  .attempt = w->attempt,
                                  .delay_ms = delay_ms,
-                                 .error = error});
+                                 .error = error,
+                                 .dropped_json = dropped});
     run_work(x, w, delay_ms);
 }

@@ -154,6 +154,27 @@ void settle_calls(struct tt *x)
         settle(x, i);
 }
 
+/* Tells people and the model that its calls repeat themselves; true: that was
+ * the end of the run. */
+static bool ends_loop(struct tt *x)
+{
+    const struct circle *l = &x->t->circle;
+    struct buf text = {.mem = x->s->scratch->mem}, note = text;
+    bool over = l->due == CIRCLE_END;
+
+    circle_text(l, &text);
+    circle_note(l, &note);
+    warn(x, STR("loop"), take_text(x, &text));
+    if (over) {
+        buf_free(&note);
+        end_turn(x, WEND_OUTCOME_OK);
+        end_run(x, WEND_OUTCOME_LIMIT, STR("loop"), NULL);
+    } else {
+        emit_message(x, STR("user"), take_text(x, &note));
+    }
+    return over;
+}
+
 void run_calls(struct tt *x)
 {
     const struct turn *t = x->t;
@@ -176,6 +197,8 @@ void run_calls(struct tt *x)
         close_answer(x);
         return;
     }
+    if (t->circle.due && ends_loop(x))
+        return;
     /* A fork may begin behind a message that broke off: it is asked for again.
      */
     end_turn(x, t->calls_count || !t->unanswered ? WEND_OUTCOME_OK

@@ -195,7 +195,7 @@ void close_model(struct tt *x, wend_outcome outcome, const wend_ev_error *error)
  * the attempt before, or NULL. */
 static void ask_again(struct tt *x, wend_str model, int64_t delay_ms,
                       wend_str reason, const wend_ev_usage *failed,
-                      const struct allowance *a)
+                      const struct allowance *a, wend_str dropped_json)
 {
     emit(x, WEND_MODEL_RETRY,
          &(wend_ev_model_retry){.attempt = x->t->attempt,
@@ -204,7 +204,8 @@ static void ask_again(struct tt *x, wend_str model, int64_t delay_ms,
                                 .next_model = model,
                                 .usage = failed,
                                 .output_tokens = a->tokens,
-                                .limit = a->limit});
+                                .limit = a->limit,
+                                .dropped_json = dropped_json});
     want_timer(x, TIMER_RETRY, delay_ms);
 }
 
@@ -222,7 +223,7 @@ static void refuse_request(struct tt *x)
     emit_model_start(x, turn_purpose(t), &a);
     if (next && allow_turn(x, next, tokens, NULL, &a)) {
         warn_of_room(x, next, tokens);
-        ask_again(x, next->name, 0, STR("overflow"), NULL, &a);
+        ask_again(x, next->name, 0, STR("overflow"), NULL, &a, STR_NONE);
         return;
     }
     error = draft_error(
@@ -445,6 +446,39 @@ static const wend_ev_usage *failed_usage(struct tt *x)
     return u;
 }
 
+wend_str drop_refused(struct tt *x, const struct model_use *m, uint32_t refused,
+                      wend_str why)
+{
+    struct buf b = {.mem = x->s->scratch->mem};
+    wend_str names;
+
+    refused &= ~turn_dropped(x->t, m);
+    if (!refused)
+        return STR_NONE;
+    asked_put(&b, refused);
+    names = take_text(x, &b);
+    warn(x, STR("param_dropped"),
+         JOIN(x, model_name(x->t, m), STR(" does not take "), names,
+              STR(", and is asked without: "), why));
+    return names;
+}
+
+/* Once for each field: the request is another one then. */
+static bool try_without(struct tt *x)
+{
+    const struct turn *t = x->t;
+    struct allowance a = t->allowed;
+    wend_str dropped;
+
+    if (!x->in->error.refused || !may_ask_again(t, x->in))
+        return false;
+    dropped = drop_refused(x, turn_model(t), x->in->error.refused,
+                           x->in->error.message);
+    if (dropped.ptr)
+        ask_again(x, t->model, 0, x->in->error.code, NULL, &a, dropped);
+    return dropped.ptr != NULL;
+}
+
 /* The same model once more. Without usage of the failed attempt, what was
  * reserved for it is still there. */
 static bool try_same(struct tt *x, const wend_ev_usage *failed,
@@ -457,7 +491,7 @@ static bool try_same(struct tt *x, const wend_ev_usage *failed,
         *limit = a.limit;
         return false;
     }
-    ask_again(x, t->model, delay_ms, reason, failed, &a);
+    ask_again(x, t->model, delay_ms, reason, failed, &a, STR_NONE);
     return true;
 }
 
@@ -470,6 +504,8 @@ static bool try_again(struct tt *x, wend_str *limit)
     const wend_ev_usage *failed = failed_usage(x);
     struct allowance a;
 
+    if (try_without(x))
+        return true;
     if (is_passing(t, x->in) && t->tries <= RETRIES_MAX &&
         !(next && x->in->error.resting) &&
         try_same(x, failed, retry_delay(t, x->in->error.retry_after_ms),
@@ -486,7 +522,7 @@ static bool try_again(struct tt *x, wend_str *limit)
         warn_of_room(x, next, turn_tokens(t));
     else
         warn_of_window(x, next, turn_tokens(t));
-    ask_again(x, next->name, 0, x->in->error.code, failed, &a);
+    ask_again(x, next->name, 0, x->in->error.code, failed, &a, STR_NONE);
     return true;
 }
 

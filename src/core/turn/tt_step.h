@@ -121,8 +121,11 @@ bool may_retry_action(const struct tt *x, const struct work *w,
 /* Failed before anything began. */
 void refuse_action(struct tt *x, uint32_t i, wend_str code, wend_str message);
 /* Its model call. */
-const struct model_use *action_model(const struct turn *t,
-                                     const struct plan_action *a);
+static inline const struct model_use *action_model(const struct turn *t,
+                                                   const struct plan_action *a)
+{
+    return turn_target_model(t, a->target);
+}
 int64_t action_tokens(const struct turn *t, wend_str params);
 bool asks_model(const struct turn *t, const struct work *w);
 /* False: it asks a model, the request is far over its window, and *d says so.
@@ -189,6 +192,11 @@ static inline wend_str text_or_absent(const struct buf *b)
     return b->len ? buf_view(b) : STR_NONE;
 }
 void close_answer(struct tt *x); /* the turn had no calls: is this it? */
+
+/* Of what a model refused, what it had not refused before: warns of it. Absent:
+ * nothing; else its names, as a list. `why`: the model's words. */
+wend_str drop_refused(struct tt *x, const struct model_use *m, uint32_t refused,
+                      wend_str why);
 
 /* tt_calls.c: which calls run, and in which order */
 void start_eager(struct tt *x);

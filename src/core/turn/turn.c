@@ -107,6 +107,7 @@ static void on_turn_start(struct turn *t, const wend_ev_turn_start *e,
     t->entered = t->refused = false;
     t->part_text = t->part_thinking = t->part_opaque = STR_NONE;
     t->plan_call = t->plan_stop = STR_NONE;
+    t->circle.due = CIRCLE_NONE;
     t->metrics.turns++;
     turn_forget_unfinished(t, k);
 }
@@ -198,6 +199,7 @@ static void on_model_retry(struct turn *t, const wend_event *ev,
         t->unpriced |= cost_of_usage(ev->u.model_retry.usage) < 0;
     }
     turn_note_refused(t, ev->u.model_retry.reason, k);
+    turn_take_dropped(t, turn_model(t), ev->u.model_retry.dropped_json, k);
     if (next.ptr && !str_eq(next, t->model))
         change_model(t, next, k);
     t->allowed =
@@ -205,7 +207,8 @@ static void on_model_retry(struct turn *t, const wend_event *ev,
                            arena_str(k->arena, ev->u.model_retry.limit)};
     t->ask++;
     t->attempt++;
-    t->tries++;
+    /* Without what the model refused it is another request. */
+    t->tries += !ev->u.model_retry.dropped_json.ptr;
     t->metrics.model_calls++;
 }
 
@@ -371,6 +374,30 @@ static void on_call_start(struct turn *t, const wend_ev_call_start *e,
     }
 }
 
+/* A plan that repeats itself is found by its own rule, and a tool that polls
+ * says so. */
+static void look_for_loop(struct turn *t, const struct call_state *s,
+                          const wend_ev_call_end *e)
+{
+    const struct call *c = turn_call(t, s->index);
+    const struct tool *tool = config_tool(t->config, c->name);
+    struct circle_call call = {.tool = c->name,
+                               .output_bytes = s->output.len,
+                               .turn = t->counter,
+                               .failed = e->outcome != WEND_OUTCOME_OK};
+    unsigned char outcome = (unsigned char)e->outcome;
+
+    if (t->config->loop_off || (tool && tool->repeat_ok) ||
+        is_plan_tool(t->config, c->name) ||
+        e->outcome == WEND_OUTCOME_CANCELED ||
+        e->outcome == WEND_OUTCOME_SKIPPED)
+        return;
+    call.output = mix64(mix64(0, &outcome, 1), c->name.ptr, c->name.len);
+    call.output = mix64(call.output, s->output.ptr, s->output.len);
+    call.result = mix64(call.output, s->args.ptr, s->args.len);
+    circle_add(&t->circle, &call);
+}
+
 static void on_call_end(struct turn *t, const wend_ev_call_end *e,
                         const struct keep *k)
 {
@@ -398,6 +425,7 @@ static void on_call_end(struct turn *t, const wend_ev_call_end *e,
     if (e->labels_json.ptr)
         t->labels |= tool_labels(config_tool(t->config, e->name));
     turn_take_labels(t, e->labels_json, k);
+    look_for_loop(t, s, e);
     t->metrics.tool_calls++;
     if (e->outcome != WEND_OUTCOME_OK) {
         t->metrics.tool_errors++;
@@ -528,8 +556,8 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     case WEND_PLAN_ACTION: turn_on_plan_action(t, ev, k); break;
     case WEND_PLAN_END: turn_on_plan_end(t, ev, k); break;
     case WEND_ACTION_END: turn_on_action_end(t, ev, k); break;
-    case WEND_ACTION_START:
-    case WEND_ACTION_RETRY: plan_evolve(&t->plan, ev, k->arena); break;
+    case WEND_ACTION_START: plan_evolve(&t->plan, ev, k->arena); break;
+    case WEND_ACTION_RETRY: turn_on_action_retry(t, ev, k); break;
     case WEND_RUN_FORK: turn_fork(t, ev, k); break;
     case WEND_RETRIEVAL_START:
     case WEND_RETRIEVAL_HIT:

@@ -23,6 +23,7 @@
 #include "core/context/context.h"
 #include "core/event/event.h"
 #include "core/plan/plan_state.h"
+#include "core/turn/circle.h"
 
 enum phase { PH_NEW, PH_BETWEEN, PH_TURN, PH_MODEL, PH_CALLS, PH_PLAN, PH_END };
 
@@ -114,10 +115,13 @@ struct turn {
     int64_t summary_tries;  /* since then, that failed */
     wend_str summary;       /* written, not in use yet; absent: none */
 
-    int64_t ask;              /* number of model attempts so far */
-    int64_t attempt;          /* of this model call, from 1 */
-    int64_t tries;            /* of them with this model */
-    uint32_t model_at;        /* which of the config's models is asked */
+    int64_t ask;       /* number of model attempts so far */
+    int64_t attempt;   /* of this model call, from 1 */
+    int64_t tries;     /* of them with this model */
+    uint32_t model_at; /* which of the config's models is asked */
+    /* What each of them has refused to be asked for, as core/config/params.h
+     * has it. */
+    uint32_t dropped[FALLBACKS_MAX + 1];
     int64_t model_us;         /* when this model call began */
     struct allowance allowed; /* for the answer */
     wend_purpose purpose;     /* of this model call */
@@ -139,6 +143,7 @@ struct turn {
     const struct call_state *states;                /* newest first */
     wend_str part_text, part_thinking, part_opaque; /* of model_part */
 
+    struct circle circle;    /* whether its calls repeat themselves */
     wend_ev_metrics metrics; /* its cost: what is known of it */
     bool unpriced;           /* ... and that is not all: see turn_metrics */
     uint32_t labels; /* wend_label: what its calls brought into the run */
@@ -212,6 +217,11 @@ const struct unfinished *turn_continued(const struct turn *t, wend_str as);
 /* The metrics as events tell them. A sum with an unknown part is unknown: one
  * model call without a cost makes the cost of the run -1. */
 wend_ev_metrics turn_metrics(const struct turn *t);
+/* The one that an action with this target asks. */
+const struct model_use *turn_target_model(const struct turn *t,
+                                          wend_str target);
+/* What that model of the config has refused. */
+uint32_t turn_dropped(const struct turn *t, const struct model_use *m);
 /* The model that is asked now, of the config's. */
 const struct model_use *turn_model(const struct turn *t);
 /* The maximum that the request has for its answer: what a budget leaves, else
@@ -231,7 +241,8 @@ typedef void turn_event_fn(struct turn *t, const wend_event *ev,
                            const struct keep *k);
 turn_event_fn turn_fork, turn_resume, turn_child_start, turn_child_end,
     turn_on_plan_start, turn_on_plan_action, turn_on_plan_end,
-    turn_on_action_end, turn_on_warning, turn_on_compacted;
+    turn_on_action_end, turn_on_action_retry, turn_on_warning,
+    turn_on_compacted;
 void turn_on_context_start(struct turn *t, const struct keep *k);
 void turn_on_context_end(struct turn *t);
 /* A model is asked for a summary of the history; and what became of it. */
@@ -253,6 +264,9 @@ void turn_take_labels(struct turn *t, wend_str labels_json,
                       const struct keep *k);
 /* Replaces the config; false if it is invalid, or out of memory. */
 bool turn_take_config(struct turn *t, wend_str json, const struct keep *k);
+/* Notes what a model refused; absent: nothing. */
+void turn_take_dropped(struct turn *t, const struct model_use *m,
+                       wend_str dropped_json, const struct keep *k);
 /* A control event's value, and what it does. */
 void limits_write(struct buf *b, const wend_ev_limits *l); /* if not 0 */
 void turn_take_limits(struct turn *t, const struct json *value);

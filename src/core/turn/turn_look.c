@@ -179,6 +179,34 @@ const struct model_use *turn_model(const struct turn *t)
     return &t->config->models[t->model_at];
 }
 
+const struct model_use *turn_target_model(const struct turn *t, wend_str target)
+{
+    uint32_t i = config_model(t->config, target);
+
+    return i && i < t->config->models_count ? &t->config->models[i]
+                                            : turn_model(t);
+}
+
+/* A log of other hands may have more models than an agent can. */
+static size_t model_index(const struct turn *t, const struct model_use *m)
+{
+    size_t i = (size_t)(m - t->config->models);
+
+    return i <= FALLBACKS_MAX ? i : FALLBACKS_MAX;
+}
+
+uint32_t turn_dropped(const struct turn *t, const struct model_use *m)
+{
+    return t->dropped[model_index(t, m)];
+}
+
+void turn_take_dropped(struct turn *t, const struct model_use *m,
+                       wend_str dropped_json, const struct keep *k)
+{
+    if (dropped_json.ptr)
+        t->dropped[model_index(t, m)] |= asked_read(dropped_json, k->arena);
+}
+
 bool turn_shows_deltas(const struct turn *t)
 {
     return t->purpose == WEND_PURPOSE_ANSWER || t->purpose == WEND_PURPOSE_PLAN;

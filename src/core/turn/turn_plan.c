@@ -184,6 +184,19 @@ void turn_on_plan_result(struct turn *t, const wend_ev_call_end *e,
                      k);
 }
 
+void turn_on_action_retry(struct turn *t, const wend_event *ev,
+                          const struct keep *k)
+{
+    const wend_ev_action_retry *e = &ev->u.action_retry;
+    const struct plan *p = t->plan.plan;
+    uint32_t i = p ? plan_find(p, e->action) : PLAN_NONE;
+
+    if (i != PLAN_NONE)
+        turn_take_dropped(t, turn_target_model(t, p->actions[i]->target),
+                          e->dropped_json, k);
+    plan_evolve(&t->plan, ev, k->arena);
+}
+
 void turn_on_warning(struct turn *t, const wend_event *ev, const struct keep *k)
 {
     const wend_ev_warning *e = &ev->u.warning;

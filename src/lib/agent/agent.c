@@ -179,6 +179,8 @@ static wend_status put_rest(wend_agent *a, const wend_agent_options *o,
         json_add_str(b, "notes", STR("off"));
     json_add_str(b, "sandbox", o->sandbox_off ? STR("off") : STR("on"));
     json_add_str(b, "eager", str_of(eager_names[o->eager]));
+    if (o->loop_off)
+        json_add_str(b, "loop", STR("off"));
     if (o->effort)
         json_add_str(b, "effort", str_of(effort_names[o->effort]));
     if (o->max_history)
@@ -437,6 +439,8 @@ static wend_status put_tool(struct buf *b, const wend_tool_options *t,
     json_add_str(b, "source", str_of(kind->source));
     if (t->concurrent)
         json_add_bool(b, "concurrent", true);
+    if (t->repeat_ok)
+        json_add_bool(b, "repeat_ok", true);
     if (t->timeout_ms)
         json_add_i64(b, "timeout_ms", t->timeout_ms);
     if (t->subject)

@@ -172,6 +172,7 @@ static void fill_command(struct agent_loader *l, struct tool_file *t)
         .disk_bytes = (uint64_t)m->disk_bytes,
         .tasks = (uint32_t)m->tasks,
         .output_json = m->output_json,
+        .repeat_ok = m->repeat_ok,
         .network = tool_networks(m),
         .sandbox_off = m->sandbox_off,
         .argv_count = m->command.count,
@@ -414,6 +415,7 @@ static wend_status fill_options(struct agent_loader *l, struct agent_file *f)
     o->headers_count = m->wishes.headers.count;
     o->compaction_off = m->compaction_off;
     o->memory_user = m->memory_user;
+    o->loop_off = m->loop_off;
     o->project = m->notes_off ? WEND_PROJECT_OFF : WEND_PROJECT_DEFAULT;
     return l->arena->failed ? nomem(l) : WEND_OK;
 }

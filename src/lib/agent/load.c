@@ -84,6 +84,7 @@ static void forget_own(const struct load *l, wend_agent_options *o)
     o->max_history = 0;
     o->compaction_off = false;
     o->memory_user = l->agent.memory_user;
+    o->loop_off = l->agent.loop_off;
     o->project = l->agent.project;
 }
 
@@ -99,6 +100,7 @@ static void take_file(wend_agent_options *o, const wend_agent_options *f,
     take_count(&o->max_history, f->max_history, wins);
     o->compaction_off |= f->compaction_off;
     o->memory_user |= f->memory_user;
+    o->loop_off |= f->loop_off;
     if (f->project)
         o->project = f->project;
     if (f->fallbacks && (wins || !o->fallbacks)) {

@@ -43,6 +43,8 @@ struct driver {
     wend_str key;            /* the provider's secret; absent: none is known */
     int64_t output_tokens;   /* that a request allows an answer; 0: not said */
     const wend_str *secrets; /* more of them, in its headers */
+    uint32_t *refused; /* what its model does not take, for all runs of the
+                          runtime; NULL: not known yet */
     size_t secrets_count;
 };
 

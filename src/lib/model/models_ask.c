@@ -110,7 +110,7 @@ static wend_status fail_status(struct asking *q, wend_error *err)
         .usual_base = str_of(q->driver->codec->base_url),
     };
     struct arena a = {.mem = &q->mem};
-    struct failure f = {{NULL, 0}, {NULL, 0}, false, 0};
+    struct failure f = {.retry = false};
     wend_status s = q->status == 401 || q->status == 403   ? WEND_E_STALE
                     : q->status == 404 || q->status == 405 ? WEND_E_NOTFOUND
                                                            : WEND_E_IO;

@@ -202,6 +202,8 @@ static void pool_ask(struct session *base, const struct turn *t, int64_t ask)
     s->at = t->model_at;
     if (!session_of(s, t))
         return;
+    if (h) /* which stays as long as the runtime */
+        s->pool->models[s->at].driver->refused = &h->refused;
     if (!h)
         shell_fail(s->run, WEND_E_NOMEM, "out of memory");
     else if (h->first || h->busy >= places(s))

@@ -24,6 +24,7 @@ struct health {
     uint32_t busy;          /* requests under way */
     int64_t rests_until_us; /* by the clock; 0 = it does not rest */
     bool trying;            /* one request finds out whether it is back */
+    uint32_t refused;       /* what it does not take, core/config/params.h */
     struct pool_session *first, **tail; /* wait until others have ended */
     struct timer_node wake;             /* looks at them */
     char key[];                         /* model and where it is asked */

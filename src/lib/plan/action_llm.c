@@ -6,6 +6,7 @@
  * like any answer and is told apart by its number.
  */
 #include <assert.h>
+#include <string.h>
 
 #include "lib/plan/action.h"
 #include "lib/run/shell.h"
@@ -48,7 +49,7 @@ static void on_over(struct timer_node *t)
 
 /* The session may be the one that tells us: it goes a moment later. */
 static void answer(struct action_ask *a, wend_outcome outcome, wend_str code,
-                   wend_str output, bool retryable)
+                   wend_str output, bool retryable, uint32_t refused)
 {
     struct wend_run *r = a->run;
     struct input in = {.kind = IN_ACTION_DONE,
@@ -58,7 +59,8 @@ static void answer(struct action_ask *a, wend_outcome outcome, wend_str code,
                                 .outcome = outcome,
                                 .output = output,
                                 .code = code,
-                                .retryable = retryable}};
+                                .retryable = retryable,
+                                .refused = refused}};
 
     a->over = true;
     a->timer.fire = on_over;
@@ -91,13 +93,14 @@ void ask_done(struct action_ask *a, wend_str finish, const wend_ev_usage *usage)
     a->reply.finish = arena_str(&a->reply.arena, finish);
     if (usage)
         a->reply.usage = *usage;
-    answer(a, WEND_OUTCOME_OK, STR_NONE, buf_view(&a->reply.text), false);
+    answer(a, WEND_OUTCOME_OK, STR_NONE, buf_view(&a->reply.text), false, 0);
 }
 
 void ask_fail(struct action_ask *a, const struct model_error *e)
 {
     ended(a, a->reply.pieces ? STR_NONE : e->code);
-    answer(a, WEND_OUTCOME_FAILED, e->code, e->message, !e->retry_never);
+    answer(a, WEND_OUTCOME_FAILED, e->code, e->message, !e->retry_never,
+           a->reply.pieces ? 0 : e->refused);
 }
 
 /* ---- Asking -------------------------------------------------------------- */
@@ -108,7 +111,7 @@ static void on_deadline(struct timer_node *t)
 
     a->session->ops->stop(a->session);
     answer(a, WEND_OUTCOME_TIMEOUT, STR("timeout"),
-           STR("the model did not answer in time"), true);
+           STR("the model did not answer in time"), true, 0);
 }
 
 static void on_begin(struct timer_node *t)
@@ -167,6 +170,7 @@ static bool fill_turn(struct action_ask *a, const struct effect *fx)
     a->turn.attempt = a->attempt;
     a->turn.allowed = plan_action_state(&r->turn.plan, fx->action)->allowed;
     a->turn.model_at = model_of(r, action_of(r, fx));
+    memcpy(a->turn.dropped, r->turn.dropped, sizeof a->turn.dropped);
     a->turn.model = a->turn.model_at == r->turn.model_at
                         ? r->turn.model
                         : a->config.models[a->turn.model_at].name;
@@ -224,7 +228,7 @@ bool ask_stop(struct wend_run *r, const struct effect *fx)
         if (!a->over && a->action == fx->action) {
             a->session->ops->stop(a->session);
             answer(a, WEND_OUTCOME_CANCELED, STR("canceled"), STR("canceled"),
-                   false);
+                   false, 0);
             return true;
         }
     return false;

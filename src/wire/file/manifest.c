@@ -362,6 +362,7 @@ static const struct field agent_rows[] = {
     WISH_ROWS(struct agent_manifest, wishes),
     {"compaction", manifest_read_off, AT(compaction_off)},
     {"instructions", field_cstr, AT(instructions)},
+    {"loop", manifest_read_off, AT(loop_off)},
     {"tools", field_list, WORDS(tools, manifest_read_word)},
     {"mcp", field_map,
      FIELD_ITEMS(struct agent_manifest, servers, read_server,

@@ -50,6 +50,7 @@ struct agent_manifest {
     int64_t max_history; /* messages; 0: all */
     struct wishes wishes;
     bool compaction_off;
+    bool loop_off; /* calls may repeat themselves */
     bool network_off;
     struct manifest_words network; /* as wend_agent_options has it */
     const struct manifest_server *servers;
@@ -76,6 +77,7 @@ struct tool_manifest {
     int category;                 /* wend_category */
     int64_t timeout_ms;
     bool sandbox_off, output_json;
+    bool repeat_ok;     /* the same call again and again is no loop */
     wend_str subject;   /* the argument that rules look at */
     int64_t cache_ms;   /* 0: no answer is given again */
     int64_t per_minute; /* 0: no bound */

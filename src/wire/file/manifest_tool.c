@@ -219,6 +219,7 @@ static const char *const categories[] = {
     NULL,
 };
 static const char *const outputs[] = {"text", "json", NULL};
+static const char *const repeats[] = {"warn", "ok", NULL};
 #define AT(member) .offset = offsetof(struct tool_manifest, member)
 #define WORDS(member, read) MANIFEST_WORDS(struct tool_manifest, member, read)
 static const struct field tool_rows[] = {
@@ -235,6 +236,7 @@ static const struct field tool_rows[] = {
     {"sandbox", manifest_read_off, AT(sandbox_off)},
     {"secrets", field_list, WORDS(secrets, manifest_read_variable)},
     {"output", field_second, AT(output_json), .words = outputs},
+    {"repeat", field_second, AT(repeat_ok), .words = repeats},
     {"subject", field_cstr, AT(subject)},
     {"cache", field_ms, AT(cache_ms), .min = 1, .max = UINT32_MAX},
     {"per_minute", field_number, AT(per_minute), .min = 1, .max = PACE_MAX},

@@ -228,6 +228,8 @@ static void read_members(const struct json *j, struct failure_said *out)
         else if (!out->word[i].len)
             out->word[i] = json_str(m);
     }
+    if (!out->param.len)
+        out->param = json_get_str(j, "param");
     if (!out->status)
         out->status = status_of(json_get(j, "status_code"));
 }
@@ -570,6 +572,8 @@ void failure_of(int status, wend_str body, const struct failure_headers *h,
     failure_read(json_parse(body, a, NULL), &said);
     if (status >= 400)
         said.status = status;
+    out->word = arena_str(a, said.word[0]);
+    out->param = arena_str(a, said.param);
     code = said_code(&said);
     decide(status, &code, h, &out->retry);
     out->code = str_of(code_names[code]);

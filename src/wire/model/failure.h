@@ -27,6 +27,8 @@ struct failure {
     bool retry;       /* may be tried again */
     int64_t retry_after_ms; /* 0 = no wish; one of over RETRY_AFTER_MAX_MS
                                is not waited for: `retry` is false */
+    wend_str word, param;   /* the error's own code, and what it is about; in
+                               the arena */
 };
 
 /* now_us: to read a date. */
@@ -44,6 +46,7 @@ enum { FAILURE_WORDS = 3 };
 struct failure_said {
     wend_str message, more;       /* more: what a server behind it said */
     wend_str word[FAILURE_WORDS]; /* code, type, status */
+    wend_str param;               /* of the request, that it is about */
     int status;                   /* 0 = none */
 };
 

@@ -14,6 +14,7 @@
 #define CONFIG                                                                \
     "{\"instructions\":\"i\",\"tools\":[{\"name\":\"r\",\"class\":\"read\"}," \
     "{\"name\":\"w\",\"class\":\"idempotent\"}],"                             \
+    "\"loop\":\"off\","                                                       \
     "\"policy\":{\"approve\":\"ask\",\"rules\":[\"!w(no)\"]}}"
 
 static double seconds_now(void)
