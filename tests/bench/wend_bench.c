@@ -168,6 +168,7 @@ static wend_agent *make_agent(wend_runtime *rt, const char *model,
     wend_agent_options o = {.size = sizeof o,
                             .model = model,
                             .name = "bench",
+                            .loop_off = true, /* it repeats itself */
                             .base_url = base_url};
     wend_tool_options t = {
         .size = sizeof t,

@@ -7,7 +7,7 @@ mounts=wanted
 # Some turns, each with a call, of different sizes.
 long=$(model long 'turns:
   - text: one two three
-    calls: [{name: calculator, args: {expression: "1+1"}}]
+    calls: [{name: calculator, args_text: "{\"expression\":\"1+${turn}\"}"}]
     repeat: 20
   - text: done')
 

@@ -16,6 +16,7 @@ wend: tool/1
 name: $1
 description: an effect
 class: $2
+repeat: ok
 command: [sh, -c, 'echo $1 \$WEND_IDEMPOTENCY_KEY >>ledger']
 EOF
 }

@@ -37,12 +37,13 @@ page thinking
 shows thinking 'Thinking</h2>' 'First the sum.' 'It is 42.' '<bdi>failed<' \
     'class="kc failed"' '25.4k + 320 tokens'
 
+printf 'wend: agent/1\nname: agent\nloop: off\n' >off.yaml
 "$WEND" run -q -m "$(model tools 'turns:
   - calls: [{name: calculator, args: {expression: "1+1"}},
             {name: glob, args: {pattern: "*"}},
             {name: write_file, args: {path: f, content: x}}]
     repeat: 12
-  - text: done')" -t calculator -t glob -t write_file 'Use many tools.' \
+  - text: done')" -a ./off.yaml -t calculator -t glob -t write_file 'Use many tools.' \
     >/dev/null 2>&1
 page tools
 shows tools 'denied' 'turn 11'

@@ -178,7 +178,7 @@ wend: plan/1
 name: p
 actions:
   - {name: a, type: llm, target: default, prompt: x, output_key: a}
-  - {name: b, type: llm, target: default, prompt: "$a"}
+  - {name: b, type: llm, target: default, prompt: "$a", depends_on: [a]}
 END
 : >"$work/requests"
 run "$WEND" plan run plan.yaml --json -m openai:x --param temperature=0.5 \

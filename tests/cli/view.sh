@@ -148,7 +148,8 @@ is "an answer of 300 KB: one command" "$(commands | wc -l)" 1
 exits "an answer of 300 KB: the command" 0 "$WEND" $(commands)
 is "an answer of 300 KB: prints all of it" "$(wc -c <"$out")" 300000
 
-run "$WEND" run --max-turns 1000 -m "$(model texts 'turns:
+printf 'wend: agent/1\nloop: off\n' >off.yaml
+run "$WEND" run -a ./off.yaml --max-turns 1000 -m "$(model texts 'turns:
   - calls: [{name: read_file, args: {path: large}}]
     repeat: 40
   - text: done')" hi
@@ -160,7 +161,7 @@ exits "40 texts of 200 KB: a command" 0 "$WEND" $(commands | tail -1)
 is "40 texts of 200 KB: prints the event" "$(json "$out" \
     "$(at type)||' '||(length($(at data.output)) > 199000)")" "call_end 1"
 
-run "$WEND" run --max-turns 3000 -m "$(model turns 'turns:
+run "$WEND" run -a ./off.yaml --max-turns 3000 -m "$(model turns 'turns:
   - calls: [{name: calculator, args: {expression: "1+1"}}]
     repeat: 1200
   - text: done')" hi

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 work_of=$(model work 'turns:
-  - calls: [{name: calculator, args: {expression: "1+1"}}]
+  - calls: [{name: calculator, args_text: "{\"expression\":\"1+${turn}\"}"}]
     repeat: 8
   - text: end
     first_delay: 60s')

@@ -51,6 +51,7 @@ static inline bool bench_open(struct bench *b, const char *script)
     slash = strrchr(b->program, '/');
     snprintf(slash + 1, 32, "wend-test-mcp");
     b->rig.agent_options.cwd = b->dir;
+    b->rig.agent_options.loop_off = true; /* scripts repeat themselves */
     b->rig.agent_options.approve = WEND_APPROVE_ALL;
     return rig_open(&b->rig, NULL, script);
 }
