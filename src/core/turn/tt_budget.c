@@ -253,3 +253,20 @@ void warn_of_room(struct tt *x, const struct model_use *m, int64_t tokens)
                   (long long)tokens, (int)m->name.len, m->name.ptr,
                   (int)window.len, window.ptr));
 }
+
+wend_str drop_refused(struct tt *x, const struct model_use *m, uint32_t refused,
+                      wend_str why)
+{
+    struct buf b = {.mem = x->s->scratch->mem};
+    wend_str names;
+
+    refused &= ~turn_dropped(x->t, m);
+    if (!refused)
+        return STR_NONE;
+    asked_put(&b, refused);
+    names = take_text(x, &b);
+    warn(x, STR("param_dropped"),
+         JOIN(x, model_name(x->t, m), STR(" does not take "), names,
+              STR(", and is asked without: "), why));
+    return names;
+}

@@ -446,23 +446,6 @@ static const wend_ev_usage *failed_usage(struct tt *x)
     return u;
 }
 
-wend_str drop_refused(struct tt *x, const struct model_use *m, uint32_t refused,
-                      wend_str why)
-{
-    struct buf b = {.mem = x->s->scratch->mem};
-    wend_str names;
-
-    refused &= ~turn_dropped(x->t, m);
-    if (!refused)
-        return STR_NONE;
-    asked_put(&b, refused);
-    names = take_text(x, &b);
-    warn(x, STR("param_dropped"),
-         JOIN(x, model_name(x->t, m), STR(" does not take "), names,
-              STR(", and is asked without: "), why));
-    return names;
-}
-
 /* Once for each field: the request is another one then. */
 static bool try_without(struct tt *x)
 {

@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "lib/model/tape.h"
 #include "lib/run/run.h"
+#include "wire/model/failure.h"
 #include "wire/model/model.h"
 
 enum { HTTP_HEADERS_MAX = 2 * WISH_HEADERS_MAX + 8 }; /* and wend's own */
@@ -30,6 +31,17 @@ struct http_driver {
 /* http_open.c: why the network failed; if a server that people start themselves
  * refuses, also how to start it. In `room`, which is cleared. */
 wend_str http_refused(struct buf *room, const char *message, wend_str url);
+
+/* http_refused.c: what the next request to the model asks for, and without
+ * which fields. */
+uint32_t http_asked(const struct http_driver *d, const struct turn *t,
+                    uint32_t *without);
+/* Which of them the server refused; f: what it said, or NULL. */
+uint32_t http_learn(struct http_driver *d, uint32_t asked,
+                    const struct failure *f, wend_str message);
+/* Tells the run once what another run has found out. */
+void http_tell_left(const struct http_driver *d, struct wend_run *run,
+                    const struct turn *t, uint32_t *told);
 
 /* http_driver.c: asking */
 struct session *http_session_open(struct driver *d, struct wend_run *run);

@@ -15,7 +15,6 @@
 #include "base/redact.h"
 #include "base/utf8.h"
 #include "wire/model/failure.h"
-#include "wire/model/params.h"
 
 enum {
     STALL_MS = 1,     /* look again when the log's writer is behind */
@@ -221,27 +220,13 @@ static void fail_model(struct http_session *s, const struct model_error *e)
     shell_model_fail(s->run, s->ask, &told);
 }
 
-/* What the server does not take of what this request asked for: the next one,
- * of any run, is without it. */
-static uint32_t learn_refused(struct http_session *s, wend_str word,
-                              wend_str param, wend_str message)
-{
-    struct driver *d = &s->driver->base;
-    uint32_t refused =
-        wire_refused(s->driver->codec, s->asked, word, param, message);
-
-    if (d->refused)
-        *d->refused |= refused;
-    return refused;
-}
-
 static void fail_said(struct http_session *s)
 {
     struct model_error e = {.code = s->fail_code,
                             .message = buf_view(&s->bufs[FAIL_MESSAGE])};
 
     if (str_is(e.code, "invalid"))
-        e.refused = learn_refused(s, STR_NONE, STR_NONE, e.message);
+        e.refused = http_learn(s->driver, s->asked, NULL, e.message);
     fail_model(s, &e);
 }
 
@@ -269,7 +254,7 @@ static void fail_status(struct http_session *s)
                              .retry_never = !f.retry,
                              .retry_after_ms = f.retry_after_ms};
     if (str_is(f.code, "invalid"))
-        e.refused = learn_refused(s, f.word, f.param, f.message);
+        e.refused = http_learn(s->driver, s->asked, &f, f.message);
     fail_model(s, &e);
     arena_free(&a);
 }
@@ -526,8 +511,7 @@ static wend_status begin(struct http_session *s, const struct turn *t,
     struct wire_ask q = {.turn = t,
                          .model = d->model,
                          .max_tokens = turn_answer_tokens(t, d->output_tokens),
-                         .schema = t->config->schema_text,
-                         .without = turn_dropped(t, turn_model(t))};
+                         .schema = t->config->schema_text};
     struct fetch_request request = {
         .headers = d->headers,
         .unix_socket = d->unix_socket,
@@ -548,9 +532,7 @@ static wend_status begin(struct http_session *s, const struct turn *t,
     if (d->query) /* of the base URL; the path may have one, too */
         buf_fmt(&s->bufs[URL], "%c%s", strchr(d->codec->path, '?') ? '&' : '?',
                 d->query);
-    if (d->base.refused)
-        q.without |= *d->base.refused;
-    s->asked = wire_asked(t, q.without);
+    s->asked = http_asked(d, t, &q.without);
     st = run_media(s->run, t, &media, &q, err);
     if (st == WEND_OK)
         encode(s, &q);
@@ -568,25 +550,6 @@ static wend_status begin(struct http_session *s, const struct turn *t,
                       &s->transfer, err);
 }
 
-/* What another run has found out: this one is told once. */
-static void tell_left(struct http_session *s, const struct turn *t)
-{
-    const uint32_t *known = s->driver->base.refused;
-    uint32_t left = wire_asked(t, turn_dropped(t, turn_model(t)) | s->warned);
-    struct buf names = {.mem = &s->run->rt->mem};
-
-    left &= known ? *known : 0;
-    s->warned |= left;
-    if (!left)
-        return;
-    asked_put(&names, left);
-    run_warn(s->run, "param_dropped",
-             "%.*s does not take %s, as an earlier run found out, and is "
-             "asked without",
-             STR_ARGS(s->driver->model), buf_view(&names).ptr);
-    buf_free(&names);
-}
-
 void http_session_ask(struct session *base, const struct turn *t, int64_t ask)
 {
     struct http_session *s = (struct http_session *)(void *)base;
@@ -597,7 +560,7 @@ void http_session_ask(struct session *base, const struct turn *t, int64_t ask)
     reset(s, ask);
     st = begin(s, t, &err);
     if (st == WEND_OK)
-        tell_left(s, t);
+        http_tell_left(s->driver, s->run, t, &s->warned);
     if (st == WEND_E_NOMEM) {
         shell_fail(s->run, st, "out of memory");
     } else if (st == WEND_E_IO) {
