@@ -14,25 +14,33 @@ enum {
     ANSWER_TOKENS = 16384, /* of a model whose most is not known */
 };
 
+static int64_t scaled_down(int64_t tokens, int64_t scale)
+{
+    return tokens / scale * 1000 + tokens % scale * 1000 / scale;
+}
+
 struct context_room room_of(const struct model_use *m, int64_t fixed,
-                            int64_t refused)
+                            int64_t refused, int64_t scale)
 {
     int64_t window = m->window_known ? m->context_tokens : 0;
     int64_t answer = m->output_tokens ? m->output_tokens
                      : m->output_max  ? m->output_max
                                       : ANSWER_TOKENS;
     int64_t reserve = answer < window / 4 ? answer : window / 4;
-    struct context_room r = {.window = window, .fixed = fixed};
+    int64_t most = window * 92 / 100;
 
-    r.most = window * 92 / 100;
-    if (window - reserve < r.most)
-        r.most = window - reserve;
-    if (refused && (!window || refused * 9 / 10 < r.most)) {
-        r.window = refused;
-        r.most = refused * 9 / 10;
+    if (window - reserve < most)
+        most = window - reserve;
+    if (refused && (!window || refused * 9 / 10 < most)) {
+        window = refused;
+        most = refused * 9 / 10;
     }
-    r.aim = r.most * 3 / 4;
-    return r;
+    most = scaled_down(most, scale);
+    return (struct context_room){.window = scaled_down(window, scale),
+                                 .most = most,
+                                 .aim = most * 3 / 4,
+                                 .fixed = fixed,
+                                 .scale = scale};
 }
 
 /* ---- Looking ------------------------------------------------------------- */

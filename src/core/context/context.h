@@ -21,17 +21,28 @@ enum {
     WINDOW_MESSAGES = 20, /* without a summary */
 };
 
-/* What a request may have, in tokens. */
+/* ---- Tokens -------------------------------------------------------------- */
+
+/* Thousandths of a token, for a model of an average family. */
+int64_t text_millitokens(wend_str s);
+/* How much finer the family of a model (provider:model) cuts, in thousandths.
+ */
+int64_t family_scale(wend_str spec);
+
+/* ---- Room ---------------------------------------------------------------- */
+
+/* What a request may have, in tokens of an average family. */
 struct context_room {
     int64_t window; /* 0: not known, and nothing is crowded */
     int64_t most;   /* from here on a request is too large */
     int64_t aim;    /* what a shorter one has at most, if possible */
     int64_t fixed;  /* all but the messages */
+    int64_t scale;  /* the model's own tokens for 1,000 of them */
 };
 
 /* refused: tokens of a request that the model refused as too long; 0: none. */
 struct context_room room_of(const struct model_use *m, int64_t fixed,
-                            int64_t refused);
+                            int64_t refused, int64_t scale);
 
 /* A result of which only the first and last bytes stay. */
 struct result_cut {

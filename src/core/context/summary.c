@@ -59,7 +59,7 @@ const char *summary_wrong(wend_str text, bool calls, wend_str finish,
         return "the model wrote an empty summary";
     if (str_is(finish, "length"))
         return "the summary reached the model's output limit";
-    if (tokens_estimate(text.len) > r->most / 4)
+    if (msg_tokens(text) > r->most / 4)
         return "the summary is longer than a quarter of the window";
     return NULL;
 }

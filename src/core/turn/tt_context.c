@@ -21,6 +21,7 @@
 static wend_str parts_json(struct tt *x)
 {
     const struct turn *t = x->t;
+    int64_t said = turn_tokens(t) - t->frame->tokens;
     struct buf b = {.mem = x->s->scratch->mem};
 
     buf_room(&b, t->frame->parts.len + 128);
@@ -29,7 +30,7 @@ static wend_str parts_json(struct tt *x)
     if (t->frame->parts.len)
         buf_char(&b, ',');
     buf_cstr(&b, "{\"name\":\"history\",\"priority\":100,\"tokens\":");
-    buf_i64(&b, t->history ? t->history->tokens : 0);
+    buf_i64(&b, said > 0 ? said : 0);
     buf_cstr(&b, ",\"truncated\":false}]");
     return take_text(x, &b);
 }
@@ -94,7 +95,8 @@ static int64_t messages(const struct turn *t)
 
 static bool is_crowded(const struct turn *t, const struct context_room *r)
 {
-    return !t->config->no_compaction && r->window && turn_tokens(t) >= r->most;
+    return !t->config->no_compaction && r->window &&
+           turn_tokens(t) >= r->most * r->scale / 1000;
 }
 
 static void emit_compacted(struct tt *x, wend_str method,
@@ -107,18 +109,19 @@ static void emit_compacted(struct tt *x, wend_str method,
     if (!after)
         return;
     emit(x, WEND_COMPACTED,
-         &(wend_ev_compacted){.method = method,
-                              .messages_before = messages(t),
-                              .messages_after = after->index + 1,
-                              .tokens_before = turn_tokens(t),
-                              .tokens_after = t->frame->tokens + after->tokens,
-                              .topics_json = STR("[]"),
-                              .attempts = attempts,
-                              .from = c->from,
-                              .kept_json = compaction_kept(c, x->s->scratch),
-                              .results_json =
-                                  compaction_cuts(c, t->history, x->s->scratch),
-                              .summary = c->summary});
+         &(wend_ev_compacted){
+             .method = method,
+             .messages_before = messages(t),
+             .messages_after = after->index + 1,
+             .tokens_before = turn_tokens(t),
+             .tokens_after =
+                 (t->frame->tokens + after->tokens) * turn_scale(t) / 1000,
+             .topics_json = STR("[]"),
+             .attempts = attempts,
+             .from = c->from,
+             .kept_json = compaction_kept(c, x->s->scratch),
+             .results_json = compaction_cuts(c, t->history, x->s->scratch),
+             .summary = c->summary});
 }
 
 static void trim(struct tt *x, const struct context_room *r)
@@ -148,7 +151,7 @@ static bool may_ask_summary(struct tt *x, const struct context_room *r,
                             struct allowance *a)
 {
     const struct turn *t = x->t;
-    int64_t input = turn_tokens(t) + msg_tokens(summary_ask);
+    int64_t input = turn_tokens_with(t, msg_tokens(summary_ask));
 
     return t->summary_tries < SUMMARY_TRIES_MAX &&
            compact_fit(t->history, r, summary_room(r), t->frame->prefix,

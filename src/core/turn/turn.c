@@ -179,6 +179,7 @@ static void change_model(struct turn *t, wend_str name, const struct keep *k)
     t->tries = 0;
     t->refused_tokens = 0;
     t->refused = false;
+    t->used_tokens = t->used_estimate = t->ratio = 0;
 }
 
 static void spend_usage(struct turn *t, const wend_ev_usage *u)
@@ -258,6 +259,7 @@ static void on_model_end(struct turn *t, const wend_event *ev,
     if (e->purpose != WEND_PURPOSE_ANSWER &&
         e->purpose != WEND_PURPOSE_REPAIR && e->purpose != WEND_PURPOSE_PLAN)
         return;
+    turn_on_usage(t, &e->usage, t->history);
     t->answer = kept(k, e->text, STR(""));
     t->unanswered = e->outcome != WEND_OUTCOME_OK;
     if (is_too_long(t, e)) { /* a shorter one may follow */

@@ -111,6 +111,10 @@ struct turn {
     int64_t refused_tokens; /* of a request that this model refused as too
                                long; 0: none */
     bool refused;           /* ... in this turn */
+    int64_t used_tokens;    /* that the provider counted; 0: nothing counts */
+    int64_t used_estimate;  /* what we estimate for the same messages */
+    int64_t ratio;          /* provider's count to estimate, in thousandths;
+                               0: not known */
     bool results_cut;       /* the model may read cut results */
     int64_t summary_tries;  /* since then, that failed */
     wend_str summary;       /* written, not in use yet; absent: none */
@@ -229,8 +233,16 @@ const struct model_use *turn_model(const struct turn *t);
 int64_t turn_answer_tokens(const struct turn *t, int64_t usual);
 /* Whether readers see what this model call says as it comes. */
 bool turn_shows_deltas(const struct turn *t);
-/* Estimated tokens of the next request. */
+/* Estimated tokens of the next request: what the provider counted for the last
+ * one, and what is new since. */
 int64_t turn_tokens(const struct turn *t);
+/* The same for one with so many more tokens of an average family. */
+int64_t turn_tokens_with(const struct turn *t, int64_t more);
+/* Tokens of the turn's model for 1,000 of an average family. */
+int64_t turn_scale(const struct turn *t);
+/* A provider has counted a request with these messages. */
+void turn_on_usage(struct turn *t, const wend_ev_usage *u,
+                   const struct msg *asked);
 /* How long processes had it, by that time. */
 int64_t turn_ran_us(const struct turn *t, int64_t time_us);
 

@@ -43,7 +43,66 @@ void turn_on_context_end(struct turn *t)
 
 struct context_room turn_room(const struct turn *t)
 {
-    return room_of(turn_model(t), t->frame->tokens, t->refused_tokens);
+    return room_of(turn_model(t), t->frame->tokens, t->refused_tokens,
+                   turn_scale(t));
+}
+
+/* ---- Tokens --------------------------------------------------------------
+ *
+ * A provider's count is right, and says how far off the estimate is: the ratio
+ * is smoothed, and bounded since servers exist that count wrong. */
+
+enum { RATIO_LEAST = 500, RATIO_MOST = 2000 };
+
+static int64_t estimate_with(const struct turn *t, const struct msg *history)
+{
+    return t->frame->tokens + (history ? history->tokens : 0);
+}
+
+int64_t turn_scale(const struct turn *t)
+{
+    int64_t family = family_scale(turn_model(t)->spec);
+
+    return t->ratio ? family * t->ratio / 1000 : family;
+}
+
+int64_t turn_tokens_with(const struct turn *t, int64_t more)
+{
+    int64_t now = estimate_with(t, t->history) + more;
+    int64_t tokens =
+        t->used_tokens + (now - t->used_estimate) * turn_scale(t) / 1000;
+
+    return tokens > 0 ? tokens : 0;
+}
+
+int64_t turn_tokens(const struct turn *t)
+{
+    return turn_tokens_with(t, 0);
+}
+
+static int64_t bounded(int64_t n, int64_t least, int64_t most)
+{
+    return n < least ? least : n > most ? most : n;
+}
+
+/* A count that is far off says nothing about the messages. */
+void turn_on_usage(struct turn *t, const wend_ev_usage *u,
+                   const struct msg *asked)
+{
+    int64_t family = family_scale(turn_model(t)->spec);
+    int64_t guess = estimate_with(t, asked) * family / 1000, ratio;
+
+    if (u->estimated || u->input <= 0 || u->input > MODEL_TOKENS_MAX ||
+        guess <= 0)
+        return;
+    ratio = u->input * 1000 / guess;
+    t->used_tokens = t->used_estimate = 0;
+    if (ratio >= RATIO_LEAST / 2 && ratio <= 2 * RATIO_MOST) {
+        t->used_tokens = u->input;
+        t->used_estimate = estimate_with(t, asked);
+    }
+    ratio = bounded(ratio, RATIO_LEAST, RATIO_MOST);
+    t->ratio = t->ratio ? (t->ratio + ratio) / 2 : ratio;
 }
 
 /* ---- Summaries ----------------------------------------------------------- */
@@ -69,6 +128,7 @@ void turn_ask_summary(struct turn *t, const struct keep *k)
 void turn_on_summary(struct turn *t, const wend_ev_model_end *e,
                      const struct keep *k)
 {
+    turn_on_usage(t, &e->usage, t->history);
     t->phase = PH_TURN;
     t->history = t->aside;
     t->aside = NULL;
@@ -129,6 +189,7 @@ void turn_on_compacted(struct turn *t, const wend_event *ev,
             t->results_cut |= new_tool;
             t->settled = list->index + 1;
             t->compactions++;
+            t->used_tokens = t->used_estimate = 0;
         }
     }
     t->summary = STR_NONE;

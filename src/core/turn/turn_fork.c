@@ -71,6 +71,8 @@ static bool take_over(struct turn *t, wend_str config_json, wend_str model,
         t->history = seal_again(t, t->history, k);
         t->aside = seal_again(t, t->aside, k);
     }
+    if (config_json.ptr || model.ptr) /* other tools, or another count */
+        t->used_tokens = t->used_estimate = t->ratio = 0;
     if (model.ptr) {
         t->model = arena_str(k->arena, model);
         t->model_at = 0;

@@ -217,11 +217,6 @@ int64_t turn_ran_us(const struct turn *t, int64_t time_us)
     return time_us - t->started_us - t->idle_us;
 }
 
-int64_t turn_tokens(const struct turn *t)
-{
-    return t->frame->tokens + (t->history ? t->history->tokens : 0);
-}
-
 int64_t turn_answer_tokens(const struct turn *t, int64_t usual)
 {
     return t->allowed.limit.ptr ? t->allowed.tokens : usual;

@@ -120,7 +120,7 @@ static void test_room(void)
 
     for (size_t i = 0; i < tap_count(rows); i++) {
         struct model_use m = model(rows[i].window, rows[i].output);
-        struct context_room r = room_of(&m, 0, rows[i].refused);
+        struct context_room r = room_of(&m, 0, rows[i].refused, 1000);
 
         tap_is_i64(r.most, rows[i].most, "%s", rows[i].why);
         tap_is_i64(r.window > 0, rows[i].most > 0, "  known or not");
@@ -144,7 +144,7 @@ static void test_trim(void)
 
     for (size_t i = 0; i < tap_count(rows); i++) {
         struct model_use m = model(rows[i].window, 0);
-        struct context_room r = room_of(&m, 0, 0);
+        struct context_room r = room_of(&m, 0, 0, 1000);
         struct compaction c = {.readable = true};
         struct talk k;
         bool yes;
@@ -186,7 +186,7 @@ static void test_tail(void)
 
     for (size_t i = 0; i < tap_count(rows); i++) {
         struct model_use m = model(rows[i].window, 0);
-        struct context_room r = room_of(&m, 0, 0);
+        struct context_room r = room_of(&m, 0, 0, 1000);
         struct compaction c = {.readable = true};
         const struct msg *built;
         struct talk k;
@@ -218,7 +218,7 @@ static const struct msg *at(const struct msg *m, int64_t index)
 static void test_bytes(void)
 {
     struct model_use m = model(16000, 0);
-    struct context_room r = room_of(&m, 0, 0);
+    struct context_room r = room_of(&m, 0, 0, 1000);
     struct compaction c = {.readable = true}, again;
     const struct msg *built;
     wend_ev_compacted e;
@@ -350,7 +350,7 @@ static void test_summary(void)
          "stop", false, false},
     };
     struct model_use m = model(100, 0);
-    struct context_room r = room_of(&m, 0, 0);
+    struct context_room r = room_of(&m, 0, 0, 1000);
 
     for (size_t i = 0; i < tap_count(rows); i++)
         tap_ok(!summary_wrong(str_of(rows[i].text), rows[i].calls,
