@@ -14,13 +14,21 @@ enum {
     ANSWER_TOKENS = 16384, /* of a model whose most is not known */
 };
 
-static int64_t scaled_down(int64_t tokens, int64_t scale)
+int64_t tokens_of(const struct token_map *map, int64_t estimate)
 {
-    return tokens / scale * 1000 + tokens % scale * 1000 / scale;
+    int64_t n = map->used + (estimate - map->estimate) * map->scale / 1000;
+
+    return n > 0 ? n : 0;
+}
+
+/* The other way. */
+static int64_t estimate_of(const struct token_map *map, int64_t tokens)
+{
+    return map->estimate + (tokens - map->used) * 1000 / map->scale;
 }
 
 struct context_room room_of(const struct model_use *m, int64_t fixed,
-                            int64_t refused, int64_t scale)
+                            int64_t refused, const struct token_map *map)
 {
     int64_t window = m->window_known ? m->context_tokens : 0;
     int64_t answer = m->output_tokens ? m->output_tokens
@@ -28,6 +36,7 @@ struct context_room room_of(const struct model_use *m, int64_t fixed,
                                       : ANSWER_TOKENS;
     int64_t reserve = answer < window / 4 ? answer : window / 4;
     int64_t most = window * 92 / 100;
+    struct context_room r = {.fixed = fixed};
 
     if (window - reserve < most)
         most = window - reserve;
@@ -35,12 +44,14 @@ struct context_room room_of(const struct model_use *m, int64_t fixed,
         window = refused;
         most = refused * 9 / 10;
     }
-    most = scaled_down(most, scale);
-    return (struct context_room){.window = scaled_down(window, scale),
-                                 .most = most,
-                                 .aim = most * 3 / 4,
-                                 .fixed = fixed,
-                                 .scale = scale};
+    if (!window)
+        return r;
+    r.window = estimate_of(map, window);
+    r.most = estimate_of(map, most);
+    r.aim = estimate_of(map, most * 3 / 4);
+    if (r.window < 1) /* known, and full before it begins */
+        r.window = 1;
+    return r;
 }
 
 /* ---- Looking ------------------------------------------------------------- */

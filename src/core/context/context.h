@@ -31,18 +31,25 @@ int64_t family_scale(wend_str spec);
 
 /* ---- Room ---------------------------------------------------------------- */
 
+/* How tokens of a model follow from those of an average family: it has counted
+ * `used` where `estimate` was expected, and counts `scale` for 1,000 more. */
+struct token_map {
+    int64_t used, estimate, scale;
+};
+
+int64_t tokens_of(const struct token_map *map, int64_t estimate);
+
 /* What a request may have, in tokens of an average family. */
 struct context_room {
     int64_t window; /* 0: not known, and nothing is crowded */
     int64_t most;   /* from here on a request is too large */
     int64_t aim;    /* what a shorter one has at most, if possible */
     int64_t fixed;  /* all but the messages */
-    int64_t scale;  /* the model's own tokens for 1,000 of them */
 };
 
 /* refused: tokens of a request that the model refused as too long; 0: none. */
 struct context_room room_of(const struct model_use *m, int64_t fixed,
-                            int64_t refused, int64_t scale);
+                            int64_t refused, const struct token_map *map);
 
 /* A result of which only the first and last bytes stay. */
 struct result_cut {

@@ -95,8 +95,8 @@ static int64_t messages(const struct turn *t)
 
 static bool is_crowded(const struct turn *t, const struct context_room *r)
 {
-    return !t->config->no_compaction && r->window &&
-           turn_tokens(t) >= r->most * r->scale / 1000;
+    return !t->config->no_compaction && r->window && t->history &&
+           r->fixed + t->history->tokens >= r->most;
 }
 
 static void emit_compacted(struct tt *x, wend_str method,
@@ -115,7 +115,7 @@ static void emit_compacted(struct tt *x, wend_str method,
              .messages_after = after->index + 1,
              .tokens_before = turn_tokens(t),
              .tokens_after =
-                 (t->frame->tokens + after->tokens) * turn_scale(t) / 1000,
+                 turn_tokens_with(t, after->tokens - t->history->tokens),
              .topics_json = STR("[]"),
              .attempts = attempts,
              .from = c->from,

@@ -221,7 +221,7 @@ static void refuse_request(struct tt *x)
     struct allowance a = {0};
 
     emit_model_start(x, turn_purpose(t), &a);
-    if (next && allow_turn(x, next, tokens, NULL, &a)) {
+    if (next && allow_turn(x, next, turn_tokens_for(t, next), NULL, &a)) {
         warn_of_room(x, next, tokens);
         ask_again(x, next->name, 0, STR("overflow"), NULL, &a, STR_NONE);
         return;
@@ -496,7 +496,7 @@ static bool try_again(struct tt *x, wend_str *limit)
         return true;
     if (!next)
         return false;
-    if (!allow_turn(x, next, turn_tokens(t), failed, &a)) {
+    if (!allow_turn(x, next, turn_tokens_for(t, next), failed, &a)) {
         *limit = a.limit;
         return false;
     }

@@ -238,8 +238,9 @@ bool turn_shows_deltas(const struct turn *t);
 int64_t turn_tokens(const struct turn *t);
 /* The same for one with so many more tokens of an average family. */
 int64_t turn_tokens_with(const struct turn *t, int64_t more);
-/* Tokens of the turn's model for 1,000 of an average family. */
-int64_t turn_scale(const struct turn *t);
+struct token_map turn_map(const struct turn *t);
+/* The same for another model, of which nothing is counted yet. */
+int64_t turn_tokens_for(const struct turn *t, const struct model_use *m);
 /* A provider has counted a request with these messages. */
 void turn_on_usage(struct turn *t, const wend_ev_usage *u,
                    const struct msg *asked);

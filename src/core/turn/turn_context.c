@@ -43,8 +43,9 @@ void turn_on_context_end(struct turn *t)
 
 struct context_room turn_room(const struct turn *t)
 {
-    return room_of(turn_model(t), t->frame->tokens, t->refused_tokens,
-                   turn_scale(t));
+    const struct token_map map = turn_map(t);
+
+    return room_of(turn_model(t), t->frame->tokens, t->refused_tokens, &map);
 }
 
 /* ---- Tokens --------------------------------------------------------------
@@ -59,20 +60,40 @@ static int64_t estimate_with(const struct turn *t, const struct msg *history)
     return t->frame->tokens + (history ? history->tokens : 0);
 }
 
-int64_t turn_scale(const struct turn *t)
+static int64_t bounded(int64_t n, int64_t least, int64_t most)
+{
+    return n < least ? least : n > most ? most : n;
+}
+
+/* Until a second count says how finely it cuts, the first one does, though it
+ * may include instructions of the server's own. */
+struct token_map turn_map(const struct turn *t)
 {
     int64_t family = family_scale(turn_model(t)->spec);
+    struct token_map map = {t->used_tokens, t->used_estimate, family};
 
-    return t->ratio ? family * t->ratio / 1000 : family;
+    if (t->ratio)
+        map.scale = family * t->ratio / 1000;
+    else if (t->used_estimate)
+        map.scale =
+            bounded(t->used_tokens * 1000 / t->used_estimate,
+                    family * RATIO_LEAST / 1000, family * RATIO_MOST / 1000);
+    return map;
 }
 
 int64_t turn_tokens_with(const struct turn *t, int64_t more)
 {
-    int64_t now = estimate_with(t, t->history) + more;
-    int64_t tokens =
-        t->used_tokens + (now - t->used_estimate) * turn_scale(t) / 1000;
+    const struct token_map map = turn_map(t);
 
-    return tokens > 0 ? tokens : 0;
+    return tokens_of(&map, estimate_with(t, t->history) + more);
+}
+
+int64_t turn_tokens_for(const struct turn *t, const struct model_use *m)
+{
+    const struct token_map map = {.scale = family_scale(m->spec)};
+
+    return m == turn_model(t) ? turn_tokens(t)
+                              : tokens_of(&map, estimate_with(t, t->history));
 }
 
 int64_t turn_tokens(const struct turn *t)
@@ -80,29 +101,46 @@ int64_t turn_tokens(const struct turn *t)
     return turn_tokens_with(t, 0);
 }
 
-static int64_t bounded(int64_t n, int64_t least, int64_t most)
+/* Servers add instructions of their own, and some count wrong: what is far off
+ * says nothing. */
+static bool is_plausible(int64_t input, int64_t guess)
 {
-    return n < least ? least : n > most ? most : n;
+    enum { HIDDEN_MOST = 2000 };
+
+    return input > 0 && input >= guess / 4 && input <= MODEL_TOKENS_MAX &&
+           input <= 4 * guess + HIDDEN_MOST;
 }
 
-/* A count that is far off says nothing about the messages. */
+/* Two counts say how finely it cuts, whatever else it adds to a request. */
+static void learn_ratio(struct turn *t, int64_t input, int64_t estimate)
+{
+    enum { LEAST_NEW = 16 };
+    int64_t added = (estimate - t->used_estimate) *
+                    family_scale(turn_model(t)->spec) / 1000;
+    int64_t ratio;
+
+    if (!t->used_tokens || added < LEAST_NEW)
+        return;
+    ratio = bounded((input - t->used_tokens) * 1000 / added, RATIO_LEAST,
+                    RATIO_MOST);
+    t->ratio = t->ratio ? (t->ratio + ratio) / 2 : ratio;
+}
+
 void turn_on_usage(struct turn *t, const wend_ev_usage *u,
                    const struct msg *asked)
 {
-    int64_t family = family_scale(turn_model(t)->spec);
-    int64_t guess = estimate_with(t, asked) * family / 1000, ratio;
+    int64_t estimate = estimate_with(t, asked);
 
-    if (u->estimated || u->input <= 0 || u->input > MODEL_TOKENS_MAX ||
-        guess <= 0)
+    if (u->estimated || u->input <= 0)
         return;
-    ratio = u->input * 1000 / guess;
-    t->used_tokens = t->used_estimate = 0;
-    if (ratio >= RATIO_LEAST / 2 && ratio <= 2 * RATIO_MOST) {
-        t->used_tokens = u->input;
-        t->used_estimate = estimate_with(t, asked);
+    if (!is_plausible(u->input,
+                      estimate * family_scale(turn_model(t)->spec) / 1000)) {
+        t->used_tokens = t->used_estimate = 0;
+        return;
     }
-    ratio = bounded(ratio, RATIO_LEAST, RATIO_MOST);
-    t->ratio = t->ratio ? (t->ratio + ratio) / 2 : ratio;
+    learn_ratio(t, u->input, estimate);
+    t->used_tokens = u->input;
+    t->used_estimate = estimate;
 }
 
 /* ---- Summaries ----------------------------------------------------------- */
@@ -189,7 +227,6 @@ void turn_on_compacted(struct turn *t, const wend_event *ev,
             t->results_cut |= new_tool;
             t->settled = list->index + 1;
             t->compactions++;
-            t->used_tokens = t->used_estimate = 0;
         }
     }
     t->summary = STR_NONE;

@@ -470,6 +470,7 @@ void book_add(struct book *b, const wend_event *ev)
         b->context_open = false;
         b->context_done = true;
         b->context_tokens = ev->u.context_end.tokens;
+        b->context_at = b->model_at;
         break;
     case WEND_MODEL_START: book_model_start(b, &ev->u.model_start); break;
     case WEND_MODEL_PART: b->part = true; break;

@@ -66,7 +66,8 @@ struct book {
     int64_t allowed;   /* tokens that the log reserves for its answer */
     bool shared;       /* children have spent some of the budgets */
     char turn_id[BOOK_ID], last_turn_id[BOOK_ID];
-    int64_t context_tokens; /* that the newest context is estimated at */
+    int64_t context_tokens; /* that the newest context is estimated at ... */
+    uint32_t context_at;    /* ... for this of the config's models */
     bool asked_model;       /* FX_ASK_MODEL was seen for `asks` */
     struct book_call calls[BOOK_CALLS];
     uint32_t calls_count, failed;

@@ -78,7 +78,10 @@ void law_charged(struct sim *s, const wend_event *ev, const char *name)
     output = a ? a->allowed : b->allowed;
     if (!output)
         output = b->config->models[a ? 0 : b->model_at].output_tokens;
-    input = a || b->purpose == WEND_PURPOSE_SUMMARY ? 1 : b->context_tokens;
+    input =
+        a || b->purpose == WEND_PURPOSE_SUMMARY || b->context_at != b->model_at
+            ? 1
+            : b->context_tokens;
     if (u->output != output || u->input < input)
         broken(s, name, "%lld + %lld tokens, of %lld + %lld reserved",
                (long long)u->input, (long long)u->output, (long long)input,

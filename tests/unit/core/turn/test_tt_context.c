@@ -12,10 +12,7 @@
                                 "\"off\",\"eager\":\"off\"}"
 
 /* 40 tokens or so; a summary that is not too long. */
-#define LONG_TEXT                                                         \
-    "text:mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm" \
-    "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm" \
-    "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm "
+#define LONG_TEXT "text:m1m1m1m1m1m1m1m1m1m1m1m1m1m1m1m1m1m1m1m1m1m1m1m1m1m1 "
 #define CALL LONG_TEXT "call:r done ok:call_1 "
 /* Until the next request would be too large: its context waits for a summary.
  */
@@ -43,45 +40,45 @@ struct context_row {
 };
 
 static const struct context_row rows[] = {
-    {"a summary, then the answer", SMALL("720"), FULL "text:sum done",
+    {"a summary, then the answer", SMALL("680"), FULL "text:sum done",
      SUMMARY "model_end compacted(summary) " ANSWER},
-    {"an empty one, and a second one", SMALL("720"), FULL "done text:sum done",
+    {"an empty one, and a second one", SMALL("680"), FULL "done text:sum done",
      SUMMARY "model_end(failed) warning model_start(summary) +ask "
              "model_end compacted(summary) " ANSWER},
-    {"one with a call is none", SMALL("720"), FULL "text call:r done",
+    {"one with a call is none", SMALL("680"), FULL "text call:r done",
      SUMMARY "model_end(failed) warning model_start(summary) +ask"},
-    {"three that are none: the newest messages", SMALL("720"),
+    {"three that are none: the newest messages", SMALL("680"),
      FULL "done done done",
      SUMMARY "model_end(failed) warning model_start(summary) +ask "
              "model_end(failed) warning model_start(summary) +ask "
              "model_end(failed) warning compacted(window) " ANSWER},
-    {"one that fails for good: the newest messages", SMALL("720"),
+    {"one that fails for good: the newest messages", SMALL("680"),
      FULL "fail:auth",
      SUMMARY "model_end(failed) warning compacted(window) " ANSWER},
-    {"one that breaks off is asked for again", SMALL("720"),
+    {"one that breaks off is asked for again", SMALL("680"),
      FULL "text fail:network",
      SUMMARY "model_end(failed) warning model_start(summary) +ask"},
-    {"one that a rate limit delays", SMALL("720"),
+    {"one that a rate limit delays", SMALL("680"),
      FULL "fail:rate_limit retry text:sum done",
      SUMMARY "model_retry +retry +ask model_end compacted(summary) " ANSWER},
-    {"canceled while it is written", SMALL("720"), FULL "text cancel",
+    {"canceled while it is written", SMALL("680"), FULL "text cancel",
      SUMMARY "control(cancel) model_end(canceled) context_end "
              "turn_end(canceled) metrics run_end(canceled) +stop_model"},
-    {"said while it is written: in the next turn", SMALL("720"),
+    {"said while it is written: in the next turn", SMALL("680"),
      FULL "say text:sum done",
      SUMMARY "message model_end compacted(summary) " ANSWER},
-    {"paused while it is written", SMALL("720"), FULL "pause text:sum done",
+    {"paused while it is written", SMALL("680"), FULL "pause text:sum done",
      SUMMARY "control(pause) model_end context_end"},
-    {"and continued: it is not asked for again", SMALL("720"),
+    {"and continued: it is not asked for again", SMALL("680"),
      FULL "pause text:sum done continue",
      SUMMARY "control(pause) model_end context_end control(continue) "
              "context_start compacted(summary) " ANSWER},
-    {"the process dies while it is written", SMALL("720"),
+    {"the process dies while it is written", SMALL("680"),
      FULL "text resume text:sum done",
      SUMMARY "run_resume model_end(superseded) context_end "
              "context_start model_start(summary) +ask model_end "
              "compacted(summary) " ANSWER},
-    {"it must not call tools", SMALL("720"), FULL "call:r",
+    {"it must not call tools", SMALL("680"), FULL "call:r",
      "context_start model_start(summary) +ask"},
     {"off is off", OFF, FULL, NULL},
     {"an overflow that nothing announced", ALL,
