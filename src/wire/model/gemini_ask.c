@@ -211,10 +211,12 @@ static void put_media_text(struct request_writer *w, wend_str text)
 static bool put_media(struct request_writer *w, const wend_ev_part *p,
                       enum media_type type, wend_str bytes)
 {
+    bool mp3 = str_is(p->media, "audio/mpeg"); /* Google's own name for it */
+
     (void)type;
     json_key(w->out, NULL);
     buf_cstr(w->out, "{\"inlineData\":{");
-    json_add_str(w->out, "mimeType", p->media);
+    json_add_str(w->out, "mimeType", mp3 ? STR("audio/mp3") : p->media);
     request_base64(w->out, "data", bytes);
     buf_cstr(w->out, "}}");
     return true;

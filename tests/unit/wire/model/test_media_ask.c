@@ -130,8 +130,41 @@ static void test_forged(void)
     }
 }
 
+/* The same type by the names of two providers. */
+static void test_mp3(void)
+{
+    static const struct {
+        const struct codec *codec;
+        const char *wanted;
+    } names[] = {
+        {&codec_gemini, "{\"mimeType\":\"audio/mp3\",\"data\":\"UklG\"}"},
+        {&codec_openai, "{\"data\":\"UklG\",\"format\":\"mp3\"}"},
+    };
+    wend_ev_part part = audio;
+
+    part.media = STR("audio/mpeg");
+    for (size_t i = 0; i < tap_count(names); i++) {
+        struct buf b = {.mem = &wire_plain};
+        struct wire_ask q;
+        struct talk k;
+
+        talk_init(&k, ASK_CONFIG_BARE);
+        talk_add(&k, ROLE_USER, "x");
+        give(&k, &part, 1);
+        q = ask_of(&k);
+        q.media = bytes;
+        q.media_count = tap_count(bytes);
+        codec_request(names[i].codec, &q, &b);
+        tap_ok(str_has(buf_view(&b), str_of(names[i].wanted)), "%s: mp3",
+               names[i].codec->name);
+        talk_free(&k);
+        buf_free(&b);
+    }
+}
+
 int main(void)
 {
+    test_mp3();
     test_forged();
     for (size_t i = 0; i < tap_count(rows); i++) {
         struct talk k;
