@@ -76,4 +76,29 @@ is "the note was approved by a key" "$(cat again/note.txt)" \
 has "the bars were shown until the kill" killed "hotels"
 cmp before after
 ok "the modes of the terminal are those of before the kill"
+
+# Ctrl-Z: the tour stops with its command, which tidies the terminal first.
+TERM=xterm on_screen 80x24 "PS1='$ ' exec bash --norc --noprofile -i" <<STEPS
+type '$WEND' tour stopped\\r
+wait (1 of 9)
+type \\r
+wait (2 of 9)
+type \\r
+wait (3 of 9)
+type \\r
+wait [y]es
+type \\x1a
+wait Stopped
+show stopped.shown
+type clear; fg\\r
+wait [y]es
+type y
+wait (4 of 9)
+type q\\r
+wait $ 
+type exit\\r
+STEPS
+is "Ctrl-Z: exit status" $status 0
+lacks "Ctrl-Z: no question is left" stopped.shown "[y]es"
+is "Ctrl-Z: it is asked again" "$(cat stopped/note.txt)" "Tuesday: pay the bill."
 finish

@@ -236,6 +236,7 @@ static pid_t start(const char **words)
 
     sigemptyset(&defaults);
     sigaddset(&defaults, SIGINT);
+    sigaddset(&defaults, SIGTSTP);
     posix_spawnattr_init(&how);
     posix_spawnattr_setsigdefault(&how, &defaults);
     posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF);
@@ -266,6 +267,19 @@ static bool is_half(struct cli *cli)
            !each_event(cli, found.id, &o, count_event, &count) && count >= 2;
 }
 
+/* As waitpid; stops with the command, once that has tidied the terminal. */
+static pid_t wait_for(pid_t pid, int *status, int flags)
+{
+    pid_t got = waitpid(pid, status, flags | WUNTRACED);
+
+    if (got <= 0 || !WIFSTOPPED(*status))
+        return got;
+    signal(SIGTSTP, SIG_DFL);
+    raise(SIGTSTP);
+    signal(SIGTSTP, SIG_IGN);
+    return 0;
+}
+
 /* Returns the status of waitpid. */
 static int kill_half(struct cli *cli, pid_t pid)
 {
@@ -276,7 +290,7 @@ static int kill_half(struct cli *cli, pid_t pid)
 
     if (open_runtime(cli))
         kill(pid, SIGTERM);
-    while (!waitpid(pid, &status, WNOHANG)) {
+    while (!wait_for(pid, &status, WNOHANG)) {
         if (cli->rt && is_half(cli))
             kill(pid, SIGKILL);
         usleep(LOOK_US);
@@ -294,7 +308,7 @@ static int kill_half(struct cli *cli, pid_t pid)
 /* False: it went wrong, and the user has been told. */
 static bool run_step(struct cli *cli, const struct step *s, const char **words)
 {
-    pid_t pid = start(words);
+    pid_t pid = start(words), got;
     int status = 0;
 
     if (pid < 0)
@@ -302,8 +316,9 @@ static bool run_step(struct cli *cli, const struct step *s, const char **words)
     if (s->dies)
         status = kill_half(cli, pid);
     else
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-        }
+        do
+            got = wait_for(pid, &status, 0);
+        while (!got || (got < 0 && errno == EINTR));
     if (s->dies && WIFSIGNALED(status)) {
         fprintf(stderr, "\nKilled. It had no time to save anything.\n");
         return true;
@@ -354,9 +369,11 @@ static int run(struct cli *cli)
         if (!introduce(i, words, asks))
             return EXIT_DONE;
         signal(SIGINT, SIG_IGN); /* for the command */
+        signal(SIGTSTP, SIG_IGN);
         if (!run_step(cli, &steps[i], words))
             return EXIT_FAILED;
         signal(SIGINT, SIG_DFL);
+        signal(SIGTSTP, SIG_DFL);
     }
     end_tour(folder);
     return EXIT_DONE;
