@@ -16,6 +16,9 @@ int keys_open(void);
 /* From now on keys are not echoed and not gathered into lines. Has no effect
  * in the background. */
 void keys_raw(void);
+/* From now on keys_raw also tells Enter (\r) from Ctrl-J (\n), and pastes are
+ * bracketed; until keys_restore. */
+void keys_typing(void);
 void keys_restore(void); /* async-signal-safe */
 void keys_drop(void);    /* those pressed so far */
 

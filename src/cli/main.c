@@ -19,7 +19,6 @@ enum { COMMANDS_COUNT = sizeof commands / sizeof *commands };
 
 /* Commands that this version does not implement yet. */
 static const char *const later[] = {
-    "chat",
     "index",
     "serve",
     "worker",

@@ -75,6 +75,11 @@ int signals_next(void)
     return read(ends[0], &byte, 1) == 1 ? byte : 0;
 }
 
+void signals_forget(void)
+{
+    interrupts = 0;
+}
+
 bool signals_arrived(void)
 {
     return arrived;

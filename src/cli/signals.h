@@ -12,6 +12,8 @@
 int signals_open(void);
 /* The next received signal, or 0. */
 int signals_next(void);
+/* The next SIGINT is a first one again. */
+void signals_forget(void);
 /* Whether there may be one, without a look at the pipe. */
 bool signals_arrived(void);
 

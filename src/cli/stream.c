@@ -146,11 +146,26 @@ static void watch(struct stream_loop *l, int fd, int i, short events)
     l->fds[i] = (struct pollfd){.fd = fd, .events = events};
 }
 
+/* An approval comes before what the user types besides. */
+static int keyboard(struct stream_loop *l)
+{
+    const struct typist *t = l->st->typist;
+
+    if (approvals_wait(&l->approvals))
+        return l->approvals.tty;
+    if (!t || l->over || l->st->view.lent || !keys_present())
+        return -1;
+    keys_typing();
+    t->lay(t->ctx, &l->st->view);
+    return t->fd;
+}
+
 static void wait_for_something(struct stream_loop *l)
 {
     struct view *v = &l->st->view;
     wend_runtime *rt = l->st->cli->rt;
-    int tick = l->over ? -1 : view_tick(v), timeout;
+    int fd = keyboard(l), timeout;
+    int tick = l->over ? -1 : view_tick(v);
 
     watch(l, l->over ? -1 : wend_runtime_fd(rt), FD_RUNTIME, POLLIN);
     /* Even without POLLOUT: poll reports that the reader is gone. */
@@ -158,8 +173,7 @@ static void wait_for_something(struct stream_loop *l)
           out_pending(&v->results) && !(v->lent && v->together) ? POLLOUT : 0);
     watch(l, out_pending(&v->talk) && !v->lent ? v->talk.fd : -1, FD_TALK,
           POLLOUT);
-    watch(l, approvals_wait(&l->approvals) ? l->approvals.tty : -1, FD_TTY,
-          POLLIN);
+    watch(l, fd, FD_TTY, POLLIN);
     timeout = l->over ? -1 : wend_runtime_timeout_ms(rt);
     if (tick >= 0 && (timeout < 0 || tick < timeout))
         timeout = tick;
@@ -303,6 +317,9 @@ static void look_at_screen(struct stream_loop *l)
 
     if (l->fds[FD_TTY].revents && approvals_wait(&l->approvals))
         approvals_read(&l->approvals, v, l->st->run);
+    else if (l->fds[FD_TTY].revents && l->st->typist &&
+             !l->st->typist->read(l->st->typist->ctx, l->st))
+        l->code = EXIT_CANCELED;
     if (approvals_want_screen(&l->approvals))
         lend_screen(l);
     approvals_look(&l->approvals, v, l->st->run);

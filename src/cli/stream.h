@@ -6,6 +6,17 @@
 
 #include "cli/view/view.h"
 
+struct stream;
+
+/* A person who types while the run goes on. */
+struct typist {
+    int fd;
+    /* There are keys. False: leave at once. */
+    bool (*read)(void *ctx, struct stream *st);
+    void (*lay)(void *ctx, struct view *v); /* view.typed, for its width */
+    void *ctx;
+};
+
 struct stream {
     struct cli *cli;
     wend_run *run;
@@ -13,6 +24,7 @@ struct stream {
     const char *file; /* of --output; NULL: none */
     bool live;        /* a run of this process: it can be canceled ... */
     bool asks;        /* ... and may ask on the terminal */
+    const struct typist *typist; /* NULL: none */
 };
 
 /* Opens its view: what --json and --events select. Returns 0 or an exit code,

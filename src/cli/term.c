@@ -175,6 +175,11 @@ size_t term_column(size_t column, size_t width, wend_str text)
     for (; text.len; text = str_skip(text, len)) {
         uint32_t c = utf8_first(text, &len);
 
+        if (c == 033) { /* a colour */
+            while (len < text.len && text.ptr[len - 1] != 'm')
+                len++;
+            continue;
+        }
         columns = c == '\t' ? TAB - column % TAB : columns_of(c);
         if (c == '\n')
             column = 0;

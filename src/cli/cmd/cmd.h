@@ -9,6 +9,7 @@
 /* In the order of `wend help`. */
 #define COMMANDS(X) \
     X(run)          \
+    X(chat)         \
     X(runs)         \
     X(log)          \
     X(replay)       \
@@ -43,5 +44,11 @@
 #define X(name) extern const struct command command_##name;
 COMMANDS(X)
 #undef X
+
+/* cmd_run.c: says how to set one, and what works without. EXIT_USAGE. */
+int no_model(void);
+/* The same: a file that comes with a prompt. Prints what is wrong and returns 0
+ * or an exit code. */
+int read_part(struct cli *cli, const char *path, wend_part *out);
 
 #endif

@@ -169,7 +169,7 @@ static int read_prompt(struct cli *cli, struct buf *out)
 /* ---- Files that it comes with -------------------------------------------- */
 
 /* A pipe would be read to an end that may never come; a device has none. */
-static int read_part(struct cli *cli, const char *path, wend_part *out)
+int read_part(struct cli *cli, const char *path, wend_part *out)
 {
     struct buf data = {.mem = &cli_mem};
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -218,7 +218,7 @@ static int read_parts(struct cli *cli, wend_run_options *o)
 
 /* ---- The agent ----------------------------------------------------------- */
 
-static int first_run(void)
+int no_model(void)
 {
     static const char text[] =
         "wend: no model is set.\n"
@@ -283,7 +283,7 @@ static int run(struct cli *cli)
     int code;
 
     if (!cli->set.goes_on && (!cli->set.model || !*cli->set.model))
-        return first_run();
+        return no_model();
     code = names_fill(cli, &o);
     if (!code)
         code = read_prompt(cli, &prompt);

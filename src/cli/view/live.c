@@ -15,6 +15,8 @@
 enum {
     PAINT_US = 100000, /* between two paints */
     TEXT_US = 300000,  /* without text, before a paint */
+    TYPED_US = 20000,  /* the same for a text that the user types, once text of
+                          the run was written over it */
     ROWS_LEFT = 2,     /* of the screen, for the text above */
 };
 
@@ -61,15 +63,18 @@ static int64_t run_now_us(const struct view *v, int64_t mono_us)
 static void put_rows(const struct view *v, struct buf *rows, int64_t mono_us)
 {
     size_t room = v->panel.height,
-           used = str_count(buf_view(&v->question), '\n');
+           used = str_count(buf_view(&v->question), '\n') +
+                  str_count(buf_view(&v->typed), '\n');
     int64_t run_us = run_now_us(v, mono_us);
 
     room = room > used + ROWS_LEFT ? room - used - ROWS_LEFT : 1;
     if (v->waterfall && waterfall_open(v->waterfall))
         waterfall_put(v->waterfall, rows, v->width, room, v->colour, run_us);
-    else if (!used)
+    else if (!v->question.len)
         status_put(&v->status, rows, v->width, room, run_us);
     buf_str(rows, buf_view(&v->question));
+    if (!v->question.len)
+        buf_str(rows, buf_view(&v->typed));
 }
 
 static void paint(struct view *v, int64_t mono_us)
@@ -80,6 +85,8 @@ static void paint(struct view *v, int64_t mono_us)
     put_rows(v, &rows, mono_us);
     if (!rows.failed)
         panel_paint(&v->panel, &o->text, buf_view(&rows), v->column);
+    if (!rows.failed && v->typed.len && !v->question.len)
+        panel_cursor(&v->panel, &o->text, v->typed_up, v->typed_column);
     buf_free(&rows);
     v->painted_us = mono_us;
 }
@@ -109,8 +116,10 @@ int view_tick(struct view *v)
     if (!v->paints || v->lent)
         return -1;
     mono_us = steady_us();
-    wait_us = v->painted_us + PAINT_US - mono_us;
-    if (!v->question.len && v->text_us + TEXT_US - mono_us > wait_us)
+    wait_us = v->painted_us - mono_us +
+              (v->typed_any && !v->panel.rows ? TYPED_US : PAINT_US);
+    if (!v->question.len && !v->typed_any &&
+        v->text_us + TEXT_US - mono_us > wait_us)
         wait_us = v->text_us + TEXT_US - mono_us;
     if (wait_us > 0)
         return (int)((wait_us + 999) / 1000);

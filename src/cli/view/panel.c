@@ -41,8 +41,22 @@ static void to_first_row(const struct panel *p, struct buf *out)
     size_t rows = p->rows < p->height ? p->rows : p->height;
 
     buf_char(out, '\r');
-    if (rows > 1)
-        buf_fmt(out, "\033[%zuA", rows - 1);
+    if (rows > 1 + p->up)
+        buf_fmt(out, "\033[%zuA", rows - 1 - p->up);
+}
+
+void panel_cursor(struct panel *p, struct buf *out, size_t up, size_t column)
+{
+    if (!p->rows || up >= p->rows)
+        return;
+    buf_char(out, '\r');
+    if (up > p->up)
+        buf_fmt(out, "\033[%zuA", up - p->up);
+    else if (up < p->up)
+        buf_fmt(out, "\033[%zuB", p->up - up);
+    if (column)
+        buf_fmt(out, "\033[%zuC", column);
+    p->up = up;
 }
 
 /* From the start of the first row. tmux would keep a screen that is erased as
@@ -56,7 +70,7 @@ static void erase(const struct panel *p, struct buf *out)
 
 void panel_forget(struct panel *p)
 {
-    p->rows = p->column = 0;
+    p->rows = p->column = p->up = 0;
     p->wrapped = false;
     buf_clear(&p->shown);
 }
@@ -110,4 +124,5 @@ void panel_paint(struct panel *p, struct buf *out, wend_str rows, size_t column)
     if (count < p->rows)
         buf_cstr(out, "\033[J");
     p->rows = count;
+    p->up = 0;
 }

@@ -17,6 +17,7 @@ struct panel {
     size_t rows;          /* of the screen that it takes */
     size_t column;        /* of the unfinished line above; 0: there is none */
     size_t width, height; /* of the terminal */
+    size_t up;            /* rows from the last one up to the cursor */
     bool wrapped;         /* the terminal wrapped its rows anew */
 };
 
@@ -28,6 +29,8 @@ bool panel_resize(struct panel *p, size_t width, size_t height, bool reflows);
  * line, 0 at the start of one. */
 void panel_paint(struct panel *p, struct buf *out, wend_str rows,
                  size_t column);
+/* Moves the cursor of a painted panel: rows above its last one, and column. */
+void panel_cursor(struct panel *p, struct buf *out, size_t up, size_t column);
 void panel_lift(struct panel *p, struct buf *out);
 /* Its rows are not on the screen any more; nothing is erased. */
 void panel_forget(struct panel *p);

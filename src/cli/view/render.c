@@ -20,6 +20,33 @@ static void paint(struct view *v, const char *how)
 
 /* ---- Text ---------------------------------------------------------------- */
 
+static void put_markdown(struct view *v, struct buf *out, wend_str text)
+{
+    struct buf safe = {.mem = &v->mem};
+
+    term_piece(&safe, &v->before, text);
+    markdown_text(v->markdown, out, buf_view(&safe));
+    out->failed |= safe.failed;
+    buf_free(&safe);
+}
+
+/* What Markdown holds back belongs to the message that ends. */
+static void end_markdown(struct view *v)
+{
+    struct buf *out;
+    size_t before;
+
+    if (!v->markdown || !v->piece_any)
+        return;
+    out = view_results(v);
+    before = out->len;
+    markdown_end(v->markdown, out);
+    if (out->len == before)
+        return;
+    v->text_open = out->ptr[out->len - 1] != '\n';
+    live_text(v, (wend_str){out->ptr + before, out->len - before});
+}
+
 static void put_text(struct view *v, wend_str text)
 {
     struct buf *out;
@@ -33,12 +60,15 @@ static void put_text(struct view *v, wend_str text)
         buf_char(out, '\n'); /* separate the texts of two messages */
     if (!v->piece_any)
         v->before = (struct utf8_before){0};
-    if (v->safe_only)
+    if (v->markdown)
+        put_markdown(v, out, text);
+    else if (v->safe_only)
         term_piece(out, &v->before, text);
     else
         buf_str(out, text);
     v->piece_any = true;
-    v->text_open = text.ptr[text.len - 1] != '\n';
+    if (out->len > before)
+        v->text_open = out->ptr[out->len - 1] != '\n';
     v->last_call.len = 0;
     live_text(v, (wend_str){out->ptr + before, out->len - before});
 }
@@ -165,6 +195,7 @@ static void model_end(struct view *v, const wend_event *ev)
 
     if (e->action.ptr)
         return; /* its action reports the outcome */
+    end_markdown(v);
     if (e->outcome == WEND_OUTCOME_SUPERSEDED && v->piece_any && !v->quiet)
         buf_cstr(view_talk(v),
                  "wend: the answer was interrupted and starts again\n");
@@ -178,8 +209,10 @@ static void model_end(struct view *v, const wend_event *ev)
         think(v, e->thinking);
         think_end(v);
     }
-    if (!v->whole && !v->piece_any && e->outcome == WEND_OUTCOME_OK)
+    if (!v->whole && !v->piece_any && e->outcome == WEND_OUTCOME_OK) {
         put_text(v, e->text); /* it came in one piece */
+        end_markdown(v);
+    }
 }
 
 static void model_retry(struct view *v, const wend_event *ev)
@@ -196,10 +229,10 @@ static void model_retry(struct view *v, const wend_event *ev)
 
 /* ---- Tools --------------------------------------------------------------- */
 
-/* `> name arguments` */
+/* `> name arguments`; in a chat > is the mark of the user. */
 static void call_line(struct view *v, wend_str call, wend_str text)
 {
-    talk_line(v, DIM, "> ", text);
+    talk_line(v, DIM, v->in_chat ? "- " : "> ", text);
     v->last_call.ptr = v->call;
     v->last_call.len = call.len < sizeof v->call ? call.len : 0;
     if (v->last_call.len)
@@ -239,6 +272,20 @@ static bool says_outcome(wend_str message, wend_outcome outcome)
            str_starts(str_skip(message, strlen(name)), ": ");
 }
 
+/* In a chat a call is one line: how long it took, then what it was; a failure
+ * adds why. */
+static void fold_call(struct view *v, const wend_ev_call_end *e)
+{
+    struct buf line = {.mem = &v->mem};
+
+    buf_fmt(&line, e->ms < 1000 ? "%.0f ms" : "%.1f s",
+            e->ms < 1000 ? (double)e->ms : (double)e->ms / 1000);
+    buf_fmt(&line, " %s  %s", wend_outcome_name(e->outcome),
+            v->status.ended.text);
+    call_line(v, e->call, buf_view(&line));
+    buf_free(&line);
+}
+
 /* Name the call before its result only if the result could belong to
  * another. */
 static void call_end(struct view *v, const wend_event *ev)
@@ -257,8 +304,13 @@ static void call_end(struct view *v, const wend_event *ev)
     if (!v->talks || e->outcome == WEND_OUTCOME_SUPERSEDED ||
         (v->planned && str_is(e->name, "plan")))
         return;
-    if (v->paints && str_is(e->call, v->status.ended.id))
+    if (v->in_chat && v->paints && str_is(e->call, v->status.ended.id)) {
+        fold_call(v, e);
+        if (ok && !v->verbose)
+            return;
+    } else if (v->paints && str_is(e->call, v->status.ended.id)) {
         call_line(v, e->call, str_of(v->status.ended.text));
+    }
     if (!v->last_call.len || !str_eq(v->last_call, e->call)) {
         buf_str(&line, e->name);
         buf_cstr(&line, ": ");
@@ -422,8 +474,9 @@ static void limited(struct view *v, const wend_ev_run_end *e, wend_str run)
 
 static void canceled(struct view *v, wend_str run)
 {
-    buf_cstr(view_talk(v), "wend: canceled");
-    if (v->stored)
+    buf_cstr(view_talk(v), v->in_chat ? "wend: stopped; /retry asks again"
+                                      : "wend: canceled");
+    if (v->stored && !v->in_chat)
         buf_fmt(view_talk(v), "; 'wend retry %.*s' resumes from there",
                 (int)run.len, run.ptr);
     buf_char(view_talk(v), '\n');
@@ -432,7 +485,8 @@ static void canceled(struct view *v, wend_str run)
 static void run_end(struct view *v, const wend_event *ev)
 {
     const wend_ev_run_end *e = &ev->u.run_end;
-    bool sums = v->verbose || v->talks, ok = e->outcome == WEND_OUTCOME_OK;
+    bool sums = (v->verbose || v->talks) && !v->in_chat,
+         ok = e->outcome == WEND_OUTCOME_OK;
 
     if (v->plan && e->text.len && (ok || !v->final))
         render_outputs(v, e->text);

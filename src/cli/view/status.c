@@ -171,7 +171,7 @@ static void put_tokens(struct buf *out, int64_t n)
         buf_fmt(out, "%.1fM", (double)n / 1e6);
 }
 
-static void put_used(struct buf *out, int64_t in, int64_t made, int64_t nano)
+void status_used(struct buf *out, int64_t in, int64_t made, int64_t nano)
 {
     put_tokens(out, in);
     buf_cstr(out, " + ");
@@ -234,7 +234,7 @@ void status_put(const struct status *s, struct buf *out, size_t width,
         put_model(s, &row, now_us);
     if (s->tokens_in || s->tokens_out) {
         buf_cstr(&row, row.len ? "; " : "");
-        put_used(&row, s->tokens_in, s->tokens_out, s->cost_nano);
+        status_used(&row, s->tokens_in, s->tokens_out, s->cost_nano);
     }
     if (s->context && s->window)
         buf_fmt(&row, "; context %d %%",
@@ -257,7 +257,7 @@ void status_sum(struct buf *out, const wend_ev_metrics *m)
     put_count(out, m->turns, "turn");
     put_count(out, m->tool_calls, "call");
     put_count(out, m->actions, "action");
-    put_used(out, m->tokens_in, m->tokens_out, m->cost_nano);
+    status_used(out, m->tokens_in, m->tokens_out, m->cost_nano);
     buf_cstr(out, ", ");
     put_seconds(out, (double)m->ms / 1000);
 }

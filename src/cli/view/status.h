@@ -39,6 +39,8 @@ void status_event(struct status *s, const wend_event *ev);
  * be waited for. */
 void status_put(const struct status *s, struct buf *out, size_t width,
                 size_t rows, int64_t now_us);
+/* "1.2k + 300 tokens, $0.0031" */
+void status_used(struct buf *out, int64_t in, int64_t made, int64_t nano);
 /* "3 turns, 2 calls, 1.2k + 300 tokens, $0.0031, 4.2 s" */
 void status_sum(struct buf *out, const wend_ev_metrics *m);
 

@@ -102,6 +102,7 @@ void view_free(struct view *v)
     waterfall_free(v->waterfall);
     buf_free(&v->panel.shown);
     buf_free(&v->question);
+    buf_free(&v->typed);
     buf_free(&v->thought);
     buf_free(&v->answer);
     buf_free(&v->results.text);
@@ -134,6 +135,7 @@ bool view_open(struct view *v, const struct settings *set, enum look look)
     v->talk.fd = STDERR_FILENO;
     v->results.text.mem = v->talk.text.mem = &v->mem;
     v->panel.shown.mem = v->question.mem = v->thought.mem = &v->mem;
+    v->typed.mem = &v->mem;
     v->answer.mem = &v->mem;
     v->keeps = set->output && strcmp(set->output, "-") != 0;
     v->final = !set->stream && (v->keeps || set->quiet || !v->safe_only);

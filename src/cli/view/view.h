@@ -10,6 +10,7 @@
 
 #include "base/utf8.h"
 #include "cli/cli.h"
+#include "cli/view/markdown.h"
 #include "cli/view/panel.h"
 #include "cli/view/status.h"
 #include "cli/view/waterfall.h"
@@ -66,9 +67,14 @@ struct view {
     struct buf question;         /* rows of the approval that is asked */
     void (*lay)(void *asker);    /* makes them anew, for another size */
     void *asker;
-    size_t column;               /* where the text of the answer ended */
-    int64_t painted_us, text_us; /* monotonic: the last paint and text */
-    int64_t event_us, heard_us;  /* the newest event: its time, ours */
+    struct buf typed;              /* rows of a text that the user types ... */
+    size_t typed_up, typed_column; /* ... and the cursor in it: panel_cursor */
+    bool typed_any;                /* there is text: it is shown at once */
+    struct markdown *markdown;     /* of the answer; NULL: as it is */
+    bool in_chat;                  /* which tells what the run used */
+    size_t column;                 /* where the text of the answer ended */
+    int64_t painted_us, text_us;   /* monotonic: the last paint and text */
+    int64_t event_us, heard_us;    /* the newest event: its time, ours */
     /* The answer: */
     bool planned;   /* the model's newest call is a plan */
     bool plan;      /* the run is a plan, and these are its outputs */

@@ -1,0 +1,62 @@
+/*
+ * talk.h - a chat while it goes on. Only for cli/chat.
+ */
+#ifndef CLI_TALK_H
+#define CLI_TALK_H
+
+#include "cli/agent/agent.h"
+#include "cli/chat/chat.h"
+#include "cli/chat/editor.h"
+#include "cli/stream.h"
+
+enum {
+    CHAT_GOES_ON = -1,
+    CHAT_PARTS_MAX = 64, /* files of one message, as the library has it */
+};
+
+struct chat {
+    struct cli *cli;
+    bool terminal; /* keys come one by one; else lines of standard input */
+    int tty;
+    wend_run_options o;              /* of the next run */
+    wend_part parts[CHAT_PARTS_MAX]; /* files that it comes with */
+    char last[40];                   /* the run before it; empty: none */
+    bool continues;                  /* the agent is that of a stored run */
+    struct editor editor;
+    struct markdown markdown;
+    struct panel panel; /* of the prompt */
+    struct buf note;    /* a row below the prompt until the next key */
+    bool warned;        /* Ctrl-C once, in an empty text */
+    bool stopped;       /* the answer, once */
+    /* Of the newest run, and of all. */
+    char model[64];
+    int64_t context, window; /* tokens; 0: not known */
+    int64_t tokens_in, tokens_out;
+    int64_t cost_nano; /* -1: not known */
+    int64_t runs;
+    int code; /* to leave with; CHAT_GOES_ON */
+};
+
+/* chat.c: asks the model, as the next run of the conversation. */
+void chat_ask(struct chat *c, wend_str text);
+/* For the user: goes to standard error, above the prompt. */
+void chat_say(struct chat *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void chat_new_session(struct chat *c); /* a name that says when it began */
+/* "model, 12 % of 128k, 1.2k + 300 tokens, $0.01" */
+void chat_used(const struct chat *c, struct buf *out);
+
+/* prompt.c: the next text of the user, in editor.text; false: leave. */
+bool prompt_read(struct chat *c);
+extern const struct typist prompt_typist; /* ctx: to be set */
+
+/* slash.c: does what a text that begins with / says. */
+void slash_do(struct chat *c, wend_str text);
+/* Completes it, or says what could follow. */
+void slash_complete(struct chat *c);
+
+/* history.c: texts of earlier chats. */
+void history_load(struct chat *c);
+void history_add(struct chat *c, wend_str text);
+
+#endif

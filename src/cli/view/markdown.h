@@ -1,0 +1,43 @@
+/*
+ * markdown.h - Markdown of a model as readable text for a terminal, while it
+ * streams.
+ *
+ * What is decided is written at once; only marks that may mean something are
+ * held until the next character, and a table until its last row. Text that is
+ * not Markdown comes out as it is.
+ */
+#ifndef CLI_MARKDOWN_H
+#define CLI_MARKDOWN_H
+
+#include "base/str.h"
+
+enum { FENCE_MAX = 16 };
+
+struct markdown {
+    bool styled;     /* bold and colours; else marks inside a line stay */
+    bool ascii;      /* no other characters for frames */
+    size_t width;    /* of the terminal */
+    struct buf held; /* the beginning of a line whose kind is not known */
+    struct buf rows; /* of a table */
+    enum {
+        LINE_BEGIN, /* what follows may be a block */
+        LINE_TEXT,
+        LINE_CODE,
+    } at;
+    char fence[FENCE_MAX]; /* that ends the code; empty: no code */
+    bool framed;           /* its frame is open */
+    size_t column;         /* in a line of code */
+    char mark[4];          /* of emphasis, held */
+    size_t mark_len;
+    char before;     /* the character before it */
+    unsigned styles; /* that hold now */
+};
+
+/* Adds a piece of the text, which is safe for a terminal. Set mem of its
+ * buffers. */
+void markdown_text(struct markdown *m, struct buf *out, wend_str text);
+/* The message is over: what was held, and the ends of what is open. */
+void markdown_end(struct markdown *m, struct buf *out);
+void markdown_free(struct markdown *m);
+
+#endif

@@ -1,0 +1,185 @@
+/*
+ * markdown_table.c - a table of Markdown, laid out for a terminal.
+ */
+#include "cli/view/markdown_table.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+#include "cli/term.h"
+
+enum { COLUMNS_MAX = 32 };
+
+struct table {
+    struct buf *out;
+    size_t width;
+    bool styled, ascii;
+    size_t columns;
+    size_t widths[COLUMNS_MAX];
+    wend_str names[COLUMNS_MAX]; /* the first row */
+};
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* The next cell of a row, which begins behind a bar. */
+static bool next_cell(wend_str *row, wend_str *cell)
+{
+    size_t end = 0;
+
+    if (!row->len)
+        return false;
+    while (end < row->len &&
+           (row->ptr[end] != '|' || (end && row->ptr[end - 1] == '\\')))
+        end++;
+    if (end == row->len && !str_trim(*row, is_space).len)
+        return false; /* behind the last bar */
+    *cell = str_trim((wend_str){row->ptr, end}, is_space);
+    *row = str_skip(*row, end < row->len ? end + 1 : end);
+    return true;
+}
+
+static wend_str cells_of(wend_str line)
+{
+    line = str_trim(line, is_space);
+    return str_skip(line, line.len && line.ptr[0] == '|');
+}
+
+/* |---|:--:| */
+static bool is_ruler(wend_str line)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < line.len; i++) {
+        if (!strchr("|:- \t", line.ptr[i]))
+            return false;
+        any |= line.ptr[i] == '-';
+    }
+    return any;
+}
+
+/* Without marks of emphasis: they would count as columns. */
+static void put_plain(struct buf *out, wend_str cell, bool styled)
+{
+    for (size_t i = 0; i < cell.len; i++) {
+        bool mark =
+            styled && (cell.ptr[i] == '`' ||
+                       (cell.ptr[i] == '*' && i + 1 < cell.len &&
+                        cell.ptr[i + 1] == '*') ||
+                       (cell.ptr[i] == '*' && i && cell.ptr[i - 1] == '*'));
+
+        if (cell.ptr[i] == '\\' && i + 1 < cell.len && cell.ptr[i + 1] == '|')
+            continue;
+        if (!mark)
+            buf_char(out, cell.ptr[i]);
+    }
+}
+
+static size_t columns_of(const struct table *t, wend_str cell)
+{
+    struct buf b = {.mem = t->out->mem};
+    size_t columns;
+
+    put_plain(&b, cell, t->styled);
+    columns = term_columns(buf_view(&b));
+    buf_free(&b);
+    return columns;
+}
+
+static void measure(struct table *t, wend_str rows)
+{
+    wend_str line, cell;
+
+    for (bool first = true; str_line(&rows, &line); first = false) {
+        size_t i = 0;
+
+        if (is_ruler(line))
+            continue;
+        for (line = cells_of(line); i < COLUMNS_MAX && next_cell(&line, &cell);
+             i++) {
+            size_t columns = columns_of(t, cell);
+
+            if (first)
+                t->names[i] = cell;
+            if (columns > t->widths[i])
+                t->widths[i] = columns;
+        }
+        if (i > t->columns)
+            t->columns = i;
+        if (!rows.len)
+            break;
+    }
+}
+
+static void put_row(const struct table *t, wend_str line, bool head)
+{
+    wend_str cell;
+
+    line = cells_of(line);
+    for (size_t i = 0; i < t->columns; i++) {
+        size_t used = 0;
+
+        if (i)
+            buf_cstr(t->out, t->ascii ? " | " : " \u2502 ");
+        buf_cstr(t->out, head && t->styled ? "\033[1m" : "");
+        if (next_cell(&line, &cell)) {
+            put_plain(t->out, cell, t->styled);
+            used = columns_of(t, cell);
+        }
+        buf_cstr(t->out, head && t->styled ? "\033[0m" : "");
+        for (; used < t->widths[i] && i + 1 < t->columns; used++)
+            buf_char(t->out, ' ');
+    }
+    buf_char(t->out, '\n');
+}
+
+static void put_ruler(const struct table *t)
+{
+    for (size_t i = 0; i < t->columns; i++) {
+        if (i)
+            buf_cstr(t->out, t->ascii ? "-+-" : "\u2500\u253c\u2500");
+        for (size_t c = 0; c < t->widths[i]; c++)
+            buf_cstr(t->out, t->ascii ? "-" : "\u2500");
+    }
+    buf_char(t->out, '\n');
+}
+
+/* A row of a table that is too wide. */
+static void put_list(const struct table *t, wend_str line)
+{
+    wend_str cell;
+
+    line = cells_of(line);
+    for (size_t i = 0; i < t->columns && next_cell(&line, &cell); i++) {
+        buf_cstr(t->out, i ? "  " : t->ascii ? "* " : "\u2022 ");
+        put_plain(t->out, t->names[i], t->styled);
+        buf_cstr(t->out, ": ");
+        put_plain(t->out, cell, t->styled);
+        buf_char(t->out, '\n');
+    }
+}
+
+void table_put(struct buf *out, wend_str rows, size_t width, bool styled,
+               bool ascii)
+{
+    struct table t = {
+        .out = out, .width = width, .styled = styled, .ascii = ascii};
+    size_t total = 0;
+    wend_str line;
+
+    measure(&t, rows);
+    for (size_t i = 0; i < t.columns; i++)
+        total += t.widths[i] + (i ? 3 : 0);
+    for (bool first = true; str_line(&rows, &line); first = false) {
+        if (is_ruler(line) && total < width)
+            put_ruler(&t);
+        else if (!is_ruler(line) && total < width)
+            put_row(&t, line, first);
+        else if (!is_ruler(line) && !first)
+            put_list(&t, line);
+        if (!rows.len)
+            break;
+    }
+}

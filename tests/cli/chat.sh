@@ -1,0 +1,199 @@
+#!/usr/bin/env bash
+# chat.sh - a conversation: with lines of standard input, and on a screen.
+. "$(dirname "$0")/lib.sh"
+
+export LC_ALL=C.UTF-8
+talks=$(model talks '{"turns":[
+{"when":"markdown","text":"# Title\nSome **bold** and `code`.\n\n- one\n- two\n\n```c\nint main(void);\n```\n\n| name | what |\n|---|---|\n| x | a cell with some words |\n\n> said\n","repeat":"forever"},
+{"when":"sum","text":"Let me see.","calls":[{"name":"calculator","args":{"expression":"6*7"}}],"repeat":"forever"},
+{"when":"change","calls":[{"name":"edit_file","args":{"path":"x.txt","old_string":"a","new_string":"b"}}]},
+{"when":"slow","text":"one two three four five six","chunk":4,"delay":"200ms"},
+{"when":"long","text":"aaaa bbbb cccc","chunk":5,"first_delay":"1ms","delay":"90s","repeat":"forever"},
+{"text":"Hello, ${turn}.","usage":{"input":1200,"output":20},"repeat":"forever"}]}')
+runs() { "$WEND" runs --json --limit 0 | wc -l; }
+start() { "$WEND" log --json "$1" --type run_start >"$work/start"; } # RUN
+said() { json "$work/start" "$(at "data.$1")"; }               # PATH
+
+# ---- Lines ------------------------------------------------------------------------
+
+exits "no model" 2 "$WEND" chat
+has "no model: said" "$err" "no model is set"
+printf 'hi\n\nthe sum\n/cost\n/nothing\nlast one' |
+    "$WEND" chat -m "$talks" >"$out" 2>"$err"
+is "lines: exit status" $? 0
+is "lines: the answers alone" "$(cat "$out")" "Hello, 0.
+Hello, 1.
+Hello, 0."
+has "lines: a command" "$err" "2.4k + 40 tokens, in 2 answers"
+has "lines: one that does not exist" "$err" "unknown command /nothing"
+is "lines: a run each" "$(runs)" 3
+start last
+is "lines: with the whole past" "$(said 'messages[0].text') $(said \
+    'messages[2].text')" "hi the sum"
+session=$(said session)
+case $session in chat-2*) true ;; *) false ;; esac
+ok "lines: one session" || echo "# $session"
+is "lines: the same for all" "$("$WEND" runs --json --session "$session" |
+    wc -l)" 3
+exits "sound" 0 "$WEND" verify last
+printf 'more\n' | "$WEND" chat -qc >"$out" 2>"$err"
+is "-c: exit status" $? 0
+start last
+is "-c: goes on" "$(said 'messages[0].text') $(said session)" "hi $session"
+printf 'x\n' | "$WEND" chat -c --session nothing >"$out" 2>"$err"
+is "-c: no such session" $? 2
+has "-c: those that exist" "$err" "sessions: chat-"
+printf 'some notes\n' >notes.txt
+printf '/attach none\n/attach notes.txt\nread it\nmore\n' |
+    "$WEND" chat -m "$talks" >"$out" 2>"$err"
+has "/attach: no such file" "$err" "cannot open 'none'"
+has "/attach" "$err" "notes.txt comes with the next message (11 bytes)"
+start last~1
+is "/attach: with one message" "$(said 'parts[0].name')" notes.txt
+start last
+is "/attach: and no other" "$(said 'parts[0].name')" ""
+printf 'x\n' | "$WEND" chat -m 'script:{"turns":[]}' >"$out" 2>"$err"
+is "an answer that fails ends no chat" $? 0
+
+# ---- On a screen ------------------------------------------------------------------
+
+if ! has_terminal || [ ! -x "$test_screen" ]; then
+    skip "on a screen" "no terminal"
+    finish
+fi
+for size in 40x24 80x24 200x50; do
+    on_screen $size "$WEND chat -m $talks" <<STEPS
+wait help lists
+type markdown\r
+wait said
+wait tokens
+show $work/md
+type /cos\t
+wait /cost
+type \x15
+gone /cost
+type the sum
+type \r
+wait Hello
+sleep 300
+type \x04
+STEPS
+    is "$size: exit status" $status 0
+    has "$size: a heading" "$work/md" "Title"
+    has "$size: bullets" "$work/md" "• two"
+    has "$size: code in a frame" "$work/md" "│ int main(void);"
+    is "$size: the frame" "$(grep -c '^┌─ c$\|^└─$' "$work/md")" 2
+    has "$size: a table" "$work/md" "$([ $size = 40x24 ] &&
+        echo 'x    │ a cell with some words' || echo 'name │ what')"
+    has "$size: the prompt is above its answer" "$out" "> the sum"
+    [ "$(grep -c '^- .* ok  calculator' "$out")" = 1 ]
+    ok "$size: a call is one line" || sed 's/^/# /' "$out"
+    has "$size: how to go on" "$out" "'wend chat -c' continues this"
+    lacks "$size: nothing of the panel stays" "$out" "tokens"
+done
+
+echo a >x.txt
+on_screen 80x24 "$WEND chat -m $talks -t calculator -t edit_file" <<STEPS
+wait help lists
+type change it\r
+wait allow?
+sleep 300
+type y
+wait Hello
+type slow\r
+wait two
+type and this
+wait > and this
+show $work/typed
+type \r
+wait said: and this
+wait 2.4k
+type long\r
+wait aaaa
+type \e
+wait stopped
+type \e[200~pasted\rlines\e[201~\x0amore\\\\\r
+wait more
+sleep 300
+show $work/pasted
+type end\r
+wait 3.6k
+type \e[A
+sleep 300
+type \x03
+sleep 300
+type \x03
+wait Ctrl-C again
+type \x03
+STEPS
+is "keys: exit status" $status 0
+is "an approval in place" "$(cat x.txt)" b
+has "what is typed stands below the answer" "$work/typed" "> and this"
+is "a paste does not send" "$(grep -A 2 '^> pasted' "$work/pasted" |
+    tr '\n' '|')" "> pasted|  lines|  more|"
+start last
+is "several lines are one text" "$(said prompt)" "pasted
+lines
+more
+end"
+is "what was stopped is kept" "$(said 'messages[#-1].text')" "aaaa "
+is "what was said while it worked is part of it" \
+    "$(json "$work/start" "group_concat((SELECT group_concat(json_extract(
+    m.value, '\$.text')) FROM json_each(line.value, '\$.data.messages') AS m
+    WHERE json_extract(m.value, '\$.role') = 'user'))")" \
+    "change it,slow,and this,long"
+is "the history is the user's" "$(stat -c %a \
+    "$HOME/.local/share/wend/chat_history")" 600
+has "the history has lines" "$HOME/.local/share/wend/chat_history" \
+    'pasted\nlines\nmore\nend'
+
+on_screen 80x24 "$WEND chat -m $talks --session first" <<STEPS
+wait help lists
+type one\r
+wait Hello
+wait tokens
+type two\r
+wait 2.4k
+type /undo\r
+wait left out
+type \x15/retry\r
+wait 3.6k
+type /fork second\r
+wait second
+type /save talk.md\r
+wait has the conversation
+type /tools\r
+wait grep
+type /context\r
+wait window of
+type /model script:nothing\r
+wait nothing
+type /model $hello\r
+wait next answer
+type three\r
+wait there
+type /load first\r
+wait follows run
+type /compact\r
+wait not available
+type /clear\r
+wait new conversation
+type /undo\r
+wait nothing was said
+type /quit\r
+STEPS
+is "commands: exit status" $status 0
+has "/save" talk.md "## You"
+"$WEND" runs --json --session second --limit 1 >"$out"
+id=$(sed 's/^{"run":"\([^"]*\).*/\1/' "$out")
+start "$id"
+is "/fork: another session" "$(said session)" second
+is "/undo and /retry: one exchange, asked again" "$(said messages |
+    grep -o '"text":"[^"]*"' | tr '\n' ' ')" \
+    '"text":"one" "text":"Hello, 0." '
+
+# ---- A terminal that is no screen -----------------------------------------------------
+
+TERM=dumb at_terminal "$WEND chat -q -m '$hello' </dev/null"
+is "a dumb terminal, and nothing to read" $status 0
+finish
