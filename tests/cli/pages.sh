@@ -56,6 +56,38 @@ page failed
 shows failed 'Error</h2>' 'the key &lt;b&gt;is&lt;/b&gt; wrong' \
     '<p class="state failed">' 'attempt 1 failed' 'attempt 2 failed'
 
+# The critical path: what the end waited for, and nothing beside it.
+mkdir -p tools
+for row in quick:0 slow:0.5 last:0; do
+    printf 'wend: tool/1\nname: %s\ndescription: d\nclass: read\ncommand: [sleep, "%s"]\n' \
+        "${row%%:*}" "${row#*:}" >"tools/${row%%:*}.yaml"
+done
+cat >path.yaml <<'YAML'
+wend: plan/1
+name: path
+actions:
+  - {name: aside, type: tool, target: quick, mode: async}
+  - {name: long, type: tool, target: slow, mode: async}
+  - {name: end, type: tool, target: last, depends_on: [aside, long]}
+  - {name: other, type: tool, target: quick, depends_on: [aside]}
+YAML
+"$WEND" plan run -q --approve all path.yaml >/dev/null 2>&1
+page path
+shows path 'critical path, underlined: ' 'on the critical path'
+underlined() { # of rows: those whose bar is underlined
+    sed 's/<details class="row">/\n&/g' "$pages/$1.html" | grep 'class="crit"' |
+        sed 's/.*class="n"><bdi>\([^<]*\)<.*/\1/' | tr '\n' ' '
+}
+is "path: the slow one, and what waited for it" "$(underlined path)" "long end "
+"$WEND" plan show -o "$pages/plan_path.html" path.yaml
+shows plan_path 'No durations are declared.' 'which is bold.'
+is "plan_path: the path that was learned" \
+    "$(grep -o '<title>[a-z]*, [a-z]*, on the critical path' "$pages/plan_path.html" |
+        sed 's/<title>//; s/,.*//' | sort | tr '\n' ' ')" "end long "
+lacks "plain: nothing runs beside anything" "$pages/plain.html" 'class="crit"'
+is "thinking: the calls of an answer are beside each other" \
+    "$(underlined thinking | wc -w)" 3
+
 long=$(head -c 3000 /dev/zero | tr '\0' w)
 url=https://example.org/$(head -c 600 /dev/zero | tr '\0' u)?q=1
 "$WEND" run -q -m "$(model words "turns:

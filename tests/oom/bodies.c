@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "wire/file/manifest.h"
@@ -388,4 +389,32 @@ void play_parse(const struct scenario *sc, struct tale *t)
         parse_files(t);
     at = strlen(t->said);
     snprintf(t->said + at, sizeof t->said - at, ", %zu bytes", all);
+}
+
+/* A page of a list, as the server is told to answer. */
+#define PAGE(rest)                                                           \
+    "bytes:%7B%22data%22%3A%5B%7B%22id%22%3A%22one%22%2C%22max_input_tokens" \
+    "%22%3A9%7D%2C%7B%22id%22%3A%22two%22%7D%5D" rest "%7D"
+
+void play_models(const struct scenario *sc, struct tale *t)
+{
+    struct stage st = {0};
+    wend_model_list *list = NULL;
+    struct timespec now;
+    char url[600];
+    const wend_agent_options o = {
+        .size = sizeof o, .model = "anthropic:", .base_url = url};
+
+    /* The server counts the requests of each round apart. */
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    snprintf(url, sizeof url, "%.*s/=%s;%s%%23%lld-%ld/v1",
+             (int)(strlen(servers.http) - strlen("/v1")), servers.http,
+             PAGE("%2C%22has_more%22%3Atrue%2C%22last_id%22%3A%22two%22"),
+             PAGE(""), (long long)now.tv_sec, now.tv_nsec);
+    if (stage_open(&st, sc, t) &&
+        step_ok(t, "models_ask", wend_models_ask(st.rt, &o, &list, &st.err),
+                &st.err))
+        snprintf(t->said, sizeof t->said, "%zu models", list->count);
+    wend_models_free(list);
+    stage_close(&st);
 }

@@ -16,6 +16,7 @@ void play_export(const struct scenario *sc, struct tale *t);
 void play_import(const struct scenario *sc, struct tale *t);
 void play_verify(const struct scenario *sc, struct tale *t);
 void play_prune(const struct scenario *sc, struct tale *t);
+void play_models(const struct scenario *sc, struct tale *t);
 void play_parse(const struct scenario *sc, struct tale *t);
 
 bool left_run(const struct scenario *sc);     /* in the middle */

@@ -69,7 +69,8 @@ void page_put_line(struct buf *b, wend_str text, size_t chars);
 
 /* The row of a span, the axis above it, and what the axis leaves out
  * (page_bar.c). */
-void page_put_bar(struct buf *b, const struct axis *x, const struct span *s);
+void page_put_bar(struct buf *b, const struct axis *x, const struct span *s,
+                  bool critical);
 void page_put_axis(struct buf *b, const struct axis *x);
 void page_put_cuts(struct buf *b, const struct axis *x);
 

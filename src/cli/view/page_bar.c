@@ -122,13 +122,19 @@ static void put_cuts(struct buf *b, const struct axis *x, int y, int height)
                 axis_cut_at(x, i), x->cut_width, y, height);
 }
 
-void page_put_bar(struct buf *b, const struct axis *x, const struct span *s)
+void page_put_bar(struct buf *b, const struct axis *x, const struct span *s,
+                  bool critical)
 {
     buf_cstr(b, "<svg class=\"b\" aria-hidden=\"true\">");
     if (x->count <= CUTS_DRAWN_MAX)
         put_cuts(b, x, 0, 20);
     for (const struct piece *p = s->pieces; p; p = p->next)
         put_piece(b, x, s, p);
+    if (critical)
+        buf_fmt(b,
+                "<line class=\"crit\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"19\" "
+                "y2=\"19\"/>",
+                axis_begin(x, s->bar.began_us), axis_end(x, s->bar.ended_us));
     if (!s->pieces)
         put_box_at(b, s->bar.outcome ? "skipped" : "not-started",
                    axis_end(x, s->bar.ended_us));

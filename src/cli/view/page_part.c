@@ -96,6 +96,7 @@ static const char style_of_chart[] =
     ".b .superseded{fill-opacity:.35;stroke-opacity:.5}"
     ".b .unknown{fill:url(#hatch);stroke:var(--wait)}"
     ".b .wait{fill:url(#hatch);stroke:var(--wait)}"
+    ".b .crit{stroke:var(--ink);stroke-width:2;stroke-dasharray:none}"
     ".b line{stroke:var(--edge);stroke-width:2;stroke-dasharray:2 4}"
     ".b .mid{stroke:var(--deny);stroke-dasharray:none}"
     ".b .cut,.axis .cut{fill:url(#break);stroke:none}"
@@ -196,7 +197,8 @@ void page_put_key(struct buf *b)
                 "class=\"%s\" x=\"1\" y=\"1\" width=\"16\" "
                 "height=\"10\"/></svg> %s</span>",
                 kinds[i][0], kinds[i][1]);
-    buf_cstr(b, "<span>pale: before the first token</span></p>\n");
+    buf_cstr(b, "<span>pale: before the first token</span><span>underlined: "
+                "the critical path</span></p>\n");
 }
 
 static bool is_known(const char *state)
@@ -222,7 +224,10 @@ void page_put_state(struct buf *b, const char *state, wend_str why)
             "<svg class=\"m\" aria-hidden=\"true\"><use href=\"#m-%s\"/>"
             "</svg><bdi>",
             state);
-    bar_put_state(b, str_of(state));
+    if (!strcmp(state, "unknown"))
+        buf_cstr(b, "outcome not known");
+    else
+        bar_put_state(b, str_of(state));
     if (why.len && !str_is(why, state)) {
         buf_cstr(b, ": ");
         xml_put_cut(b, why, ID_CHARS);

@@ -64,6 +64,8 @@ static void put_attempts(struct buf *b, const struct chart *c,
         buf_cstr(b, "begins at ");
         page_put_time(b, s->bar.began_us - c->t->scale.began_us);
     }
+    if (c->t->has_path && s->critical)
+        buf_cstr(b, " \u00b7 on the critical path");
     if (s->cached)
         buf_cstr(b, " \u00b7 from cache");
     if (s->why.len && !str_is(s->why, bar_outcome(s->bar.outcome))) {
@@ -168,7 +170,7 @@ static void put_row(struct chart *c, const struct span *s)
                                                  : s->in.text,
                   HINT_CHARS);
     buf_cstr(b, "</bdi></span>");
-    page_put_bar(b, &c->axis, s);
+    page_put_bar(b, &c->axis, s, c->t->has_path && s->critical);
     buf_cstr(b, "<span class=\"t\">");
     if (s->pieces)
         page_put_time(b, s->bar.ended_us - s->bar.began_us);
@@ -347,7 +349,15 @@ static void put_chart(struct chart *c)
 {
     struct buf *b = c->p->out;
 
-    buf_fmt(b, "<h2>Time</h2>\n<div class=\"chart\">");
+    buf_cstr(b, "<h2>Time</h2>\n");
+    if (c->t->has_path) {
+        buf_cstr(b, "<p class=\"mute\">critical path, underlined: ");
+        page_put_time(b, c->t->path_us);
+        buf_cstr(b, " of ");
+        page_put_time(b, c->t->scale.ended_us - c->t->scale.began_us);
+        buf_cstr(b, "</p>\n");
+    }
+    buf_cstr(b, "<div class=\"chart\">");
     page_put_axis(b, &c->axis);
     for (const struct turn_line *line = c->t->turns; line; line = line->next) {
         if (c->p->rows_left <= 0)

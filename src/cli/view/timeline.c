@@ -464,6 +464,7 @@ void timeline_end(struct timeline *t)
     }
     if (t->outcome) /* else they may still start */
         add_unseen(t);
+    timeline_path(t);
 }
 
 void timeline_init(struct timeline *t, const struct mem *m, size_t detail_max)

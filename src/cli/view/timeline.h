@@ -48,6 +48,7 @@ struct span {
     int64_t attempts;
     int64_t first_us; /* when a model's first token came; 0: not known */
     bool cached;
+    bool critical;                  /* on the critical path */
     wend_str why;                   /* error code, or why it was skipped */
     wend_str message;               /* of the error */
     const struct span *owner;       /* action or call that it belongs to */
@@ -136,6 +137,8 @@ struct timeline {
     int64_t idle_us;              /* time left out so far */
     const struct gap *gaps;       /* newest first */
     struct bar_scale scale;
+    int64_t path_us; /* length of the critical path */
+    bool has_path;   /* something is not on it */
     wend_outcome outcome;
     const char *state; /* without an outcome, as it is listed: running, waiting,
                           paused, interrupted; NULL: not known */
@@ -158,6 +161,9 @@ void timeline_end(struct timeline *t);
 const char *timeline_state(const struct timeline *t);
 /* The same for a span, which may also be "not-started" or "waiting". */
 const char *span_state(const struct timeline *t, const struct span *s);
+
+/* timeline_path.c: finds the critical path; timeline_end calls it. */
+void timeline_path(struct timeline *t);
 
 /* timeline_plan.c: what the plan of a run declares; a JSON object with
  * `actions`, a list of them, or one action. */

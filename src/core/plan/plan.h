@@ -235,6 +235,9 @@ const int64_t *plan_rank(const struct plan *p, const int64_t *estimate_ms,
 uint32_t plan_totals(const struct plan *p, const int64_t *ms,
                      const int64_t *rank, int64_t *sequential_ms,
                      int64_t *critical_ms);
+/* Sets what is on the longest path from `first` on. */
+void plan_mark_path(const struct plan *p, const int64_t *rank, uint32_t first,
+                    bool *critical);
 /* What the past of an action is kept by: its type and its target. Lent by
  * `room`; absent if it does not fit. */
 wend_str plan_past_key(char room[LEARNED_KEY_MAX], const struct plan_action *a,
@@ -246,9 +249,10 @@ const struct plan_learned *plan_past_get(const struct plan_past *past,
 const struct plan_learned *plan_past_find(const struct plan_past *past,
                                           const struct plan_action *a);
 /* The sums as in the graph, by what was learned (of each action) where
- * something was. False: out of memory. */
+ * something was. critical: sets those on the longest path; NULL: not wanted.
+ * False: out of memory. */
 bool plan_learned_totals(const struct plan *p, const struct plan_learned *l,
                          const struct mem *m, int64_t *sequential_ms,
-                         int64_t *critical_ms);
+                         int64_t *critical_ms, bool *critical);
 
 #endif

@@ -118,11 +118,12 @@ const int64_t *plan_learned_of(const struct plan *p, wend_str actions_json,
 
 bool plan_learned_totals(const struct plan *p, const struct plan_learned *l,
                          const struct mem *m, int64_t *sequential_ms,
-                         int64_t *critical_ms)
+                         int64_t *critical_ms, bool *critical)
 {
     struct arena a = {.mem = m};
     int64_t *ms = arena_alloc(&a, ((size_t)p->count + 1) * sizeof *ms);
     const int64_t *rank;
+    uint32_t first;
 
     *sequential_ms = *critical_ms = 0;
     for (uint32_t i = 0; ms && i < p->count; i++) {
@@ -133,8 +134,11 @@ bool plan_learned_totals(const struct plan *p, const struct plan_learned *l,
             ms[i] = 0;
     }
     rank = ms ? plan_rank(p, ms, &a) : NULL;
-    if (rank)
-        plan_totals(p, ms, rank, sequential_ms, critical_ms);
+    if (rank) {
+        first = plan_totals(p, ms, rank, sequential_ms, critical_ms);
+        if (critical)
+            plan_mark_path(p, rank, first, critical);
+    }
     arena_free(&a);
     return rank;
 }

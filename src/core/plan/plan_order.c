@@ -242,6 +242,14 @@ uint32_t plan_totals(const struct plan *p, const int64_t *ms,
     return *critical_ms ? first : PLAN_NONE;
 }
 
+void plan_mark_path(const struct plan *p, const int64_t *rank, uint32_t first,
+                    bool *critical)
+{
+    for (uint32_t i = first; i != PLAN_NONE;
+         i = longest_after(&p->graph, rank, i))
+        critical[i] = true;
+}
+
 static bool find_paths(struct plan_draft *d)
 {
     struct plan *p = d->plan;
@@ -259,9 +267,7 @@ static bool find_paths(struct plan_draft *d)
     rank_all(p, estimate, declared);
     first = plan_totals(p, estimate, declared, &p->graph.sequential_ms,
                         &p->graph.critical_ms);
-    for (uint32_t i = first; i != PLAN_NONE;
-         i = longest_after(&p->graph, declared, i))
-        critical[i] = true;
+    plan_mark_path(p, declared, first, critical);
     for (uint32_t i = 0; i < p->count; i++) {
         if (p->actions[i]->learned_ms >= 0)
             estimate[i] = p->actions[i]->learned_ms;

@@ -26,9 +26,17 @@ static const struct {
 #undef CURL_ROW
 };
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool loaded; /* or it never will be: then api_error says why */
 static struct curl_api api;
 static wend_error api_error; /* status WEND_OK: the table is complete */
+
+/* The loader has no other way to say it. */
+static bool is_nomem(const char *why)
+{
+    return why && (strstr(why, "out of memory") ||
+                   strcasestr(why, "cannot allocate memory"));
+}
 
 static void load(void)
 {
@@ -36,9 +44,14 @@ static void load(void)
     const curl_version_info_data *v;
 
     if (!lib) {
-        fail(&api_error, WEND_E_IO,
-             "libcurl is missing; install the package libcurl4 (%s)",
-             dlerror());
+        const char *why = dlerror();
+
+        if (is_nomem(why))
+            fail_nomem(&api_error);
+        else
+            fail(&api_error, WEND_E_IO,
+                 "libcurl is missing; install the package libcurl4 (%s)",
+                 why ? why : "dlopen");
         return;
     }
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
@@ -60,9 +73,19 @@ static void load(void)
 
 wend_status curl_load(const struct curl_api **out, wend_error *err)
 {
-    pthread_once(&once, load);
-    if (api_error.status != WEND_OK)
-        return fail(err, api_error.status, "%s", api_error.message);
+    wend_status s;
+
+    pthread_mutex_lock(&lock);
+    if (!loaded) {
+        fail_clear(&api_error);
+        load();
+        loaded = api_error.status != WEND_E_NOMEM; /* else once more */
+    }
+    s = api_error.status;
+    pthread_mutex_unlock(&lock);
+    if (s != WEND_OK) /* which changes no more, but for a lack of memory */
+        return s == WEND_E_NOMEM ? fail_nomem(err)
+                                 : fail(err, s, "%s", api_error.message);
     *out = &api;
     return WEND_OK;
 }

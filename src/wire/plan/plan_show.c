@@ -150,7 +150,7 @@ static void put_learned_times(struct buf *b, const struct plan *p,
     int64_t sequential_ms, critical_ms;
 
     b->failed |=
-        !plan_learned_totals(p, l, b->mem, &sequential_ms, &critical_ms);
+        !plan_learned_totals(p, l, b->mem, &sequential_ms, &critical_ms, NULL);
     json_open(b, "learned", '{');
     put_times(b, sequential_ms, critical_ms);
     json_close(b, '}');

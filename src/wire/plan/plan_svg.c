@@ -291,8 +291,10 @@ static void put_times(struct buf *b, const char *before, int64_t sequential_ms,
     plan_put_time(b, critical_ms);
 }
 
+/* `critical`: for the path by learned durations, zeroed; NULL: nothing is
+ * learned. The declared one is drawn if there is one. */
 static void put_head(struct buf *b, const struct plan *p,
-                     const struct plan_learned *l)
+                     const struct plan_learned *l, bool *critical)
 {
     int64_t sequential_ms, critical_ms;
 
@@ -301,15 +303,20 @@ static void put_head(struct buf *b, const struct plan *p,
     buf_fmt(b, "</h1>\n<p>%u action%s in %u wave%s. ", p->count,
             p->count == 1 ? "" : "s", p->graph.waves,
             p->graph.waves == 1 ? "" : "s");
-    put_times(b, "One after the other ", p->graph.sequential_ms,
-              p->graph.critical_ms);
-    buf_fmt(b, " (%.1fx). The critical path is bold.\n", plan_speedup(p));
-    if (l) {
-        b->failed |=
-            !plan_learned_totals(p, l, b->mem, &sequential_ms, &critical_ms);
+    if (p->graph.critical_ms) {
+        put_times(b, "One after the other ", p->graph.sequential_ms,
+                  p->graph.critical_ms);
+        buf_fmt(b, " (%.1fx). The critical path is bold.\n", plan_speedup(p));
+    } else {
+        buf_cstr(b, "No durations are declared.\n");
+    }
+    if (critical) {
+        b->failed |= !plan_learned_totals(p, l, b->mem, &sequential_ms,
+                                          &critical_ms, critical);
         put_times(b, "<br>Learned from past runs: one after the other ",
                   sequential_ms, critical_ms);
-        buf_cstr(b, ".\n");
+        buf_cstr(b, critical_ms && !p->graph.critical_ms ? ", which is bold.\n"
+                                                         : ".\n");
     }
 }
 
@@ -320,20 +327,24 @@ void plan_put_html(struct buf *b, const struct plan *p,
     const struct json *list =
         json_get(json_parse_own(p->json, &a, NULL), "actions");
     const struct json *written = list ? list->first : NULL;
+    bool *critical = l ? arena_alloc(&a, (size_t)p->count + 1) : NULL;
+    struct plan shown = *p;
 
     page_open(b, (const char *const[]){style_of_page, style, NULL});
     xml_put(b, p->name);
     page_body(b);
-    put_head(b, p, l);
+    put_head(b, p, l, critical);
+    if (critical && !p->graph.critical_ms)
+        shown.graph.critical = critical;
     buf_cstr(b, "<div class=\"pic\" tabindex=\"0\" role=\"region\" "
                 "aria-label=\"graph\">");
-    put_svg(b, p, false);
+    put_svg(b, &shown, false);
     buf_fmt(b,
             "</div>\n<table>\n<tr><th>wave<th>action<th>type<th>target"
             "<th>mode<th>estimate%s<th>after<th>rules</tr>\n",
             l ? "<th>learned<th>failed" : "");
     for (uint32_t i = 0; i < p->count; i++) {
-        put_row(b, p, i, l, written);
+        put_row(b, &shown, i, l, written);
         written = written ? written->next : NULL;
     }
     buf_cstr(b, "</table>\n</main></body></html>\n");

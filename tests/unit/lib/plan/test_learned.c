@@ -68,7 +68,7 @@ static void check_order(const struct plan *p, struct arena *a)
     rank = plan_learned_rank(p, some, a);
     tap_ok(rank[0] == 100 && rank[1] == 5001 && rank[2] == 1,
            "what was learned takes the place of what is declared");
-    tap_ok(plan_learned_totals(p, l, a->mem, &sequential, &critical) &&
+    tap_ok(plan_learned_totals(p, l, a->mem, &sequential, &critical, NULL) &&
                sequential == 1600 && critical == 1500,
            "sums: what never ended well is as declared");
 }
