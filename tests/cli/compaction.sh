@@ -4,7 +4,7 @@
 
 summary='{"purpose":"summary","repeat":"forever","text":"# Task\ncount"}'
 # shellcheck disable=SC2016 # the script's own names
-work_turn='{"text":"Step ${turn}: let me see what the sum of the two numbers is before I continue with the rest of it.","calls":[{"name":"calculator","args":{"expression":"1+1"}}],"repeat":150}'
+work_turn='{"text":"Step ${turn}: let me see what the sum of the two numbers is before I continue with the rest of it.","calls":[{"name":"calculator","args":{"expression":"${turn}+1"}}],"repeat":150}'
 agent() { # WINDOW MORE
     printf 'wend: agent/1\nmodel: script:s.json\ncontext_tokens: %s\n%s\n' \
         "$1" "tools: [calculator, shell]
@@ -30,6 +30,9 @@ most=$(events context_end |
     sed -nE 's/.*"data":\{"tokens":([0-9]+).*/\1/p' | sort -n | tail -1)
 [ "$most" -lt 2400 ]
 ok "a long run: no request is over the window ($most tokens)"
+"$WEND" run -a a.yaml 'Count to the end, please.' >"$out" 2>"$err"
+has "a long run: the user is told" "$err" \
+    "the conversation was shortened (summary): "
 exits "a long run: verify" 0 "$WEND" verify last
 "$WEND" log last >"$out"
 has "a long run: the log says how" "$out" "summary, "
@@ -76,7 +79,7 @@ has "a huge result: it was cut" "$out" '"method":"trimmed"'
 has "a huge result: its size" "$out" '"bytes":108894'
 
 # The provider refuses: once more, shorter.
-printf '{"turns":[%s,{"text":"A long first answer, with many words in it, so that there is something to leave out.","calls":[{"name":"calculator","args":{"expression":"1+1"}}],"repeat":30},{"error":{"code":"overflow","message":"too long"}},{"text":"done"}]}' \
+printf '{"turns":[%s,{"text":"A long first answer, with many words in it, so that there is something to leave out.","calls":[{"name":"calculator","args":{"expression":"${turn}+1"}}],"repeat":30},{"error":{"code":"overflow","message":"too long"}},{"text":"done"}]}' \
     "$summary" >s.json
 sed '/context_tokens/d' a.yaml >unknown.yaml
 exits "an overflow" 0 "$WEND" run -q -a unknown.yaml 'Count to the end.'

@@ -510,6 +510,18 @@ static void run_end(struct view *v, const wend_event *ev)
     buf_char(view_talk(v), '\n');
 }
 
+static void compacted(struct view *v, const wend_event *ev)
+{
+    const wend_ev_compacted *e = &ev->u.compacted;
+
+    if (!v->quiet)
+        buf_fmt(view_talk(v),
+                "wend: the conversation was shortened (%.*s): %lld tokens "
+                "instead of %lld\n",
+                (int)e->method.len, e->method.ptr, (long long)e->tokens_after,
+                (long long)e->tokens_before);
+}
+
 typedef void (*render_fn)(struct view *v, const wend_event *ev);
 
 static const render_fn renderers[WEND_EVENT_TYPES] = {
@@ -519,6 +531,7 @@ static const render_fn renderers[WEND_EVENT_TYPES] = {
     [WEND_TEXT_DELTA] = text_delta,
     [WEND_MODEL_END] = model_end,
     [WEND_MODEL_RETRY] = model_retry,
+    [WEND_COMPACTED] = compacted,
     [WEND_APPROVAL_ASK] = approval_ask,
     [WEND_APPROVAL_ANSWER] = approval_answer,
     [WEND_CALL_START] = call_start,

@@ -41,6 +41,7 @@ static void model_start(struct status *s, const wend_event *ev)
     if (ev->u.model_start.action.ptr)
         return; /* the bar of its action shows it */
     copy(s->model, sizeof s->model, ev->u.model_start.model);
+    s->compacts = ev->u.model_start.purpose == WEND_PURPOSE_SUMMARY;
     s->now = STATUS_NONE; /* each attempt has its own time */
     turn_to(s, STATUS_ASKS, ev);
 }
@@ -199,7 +200,7 @@ static void put_model(const struct status *s, struct buf *out, int64_t now_us)
         put_seconds(out, since(now_us, s->until_us));
         return;
     }
-    buf_cstr(out, words[s->now]);
+    buf_cstr(out, s->compacts ? "compacting, asking " : words[s->now]);
     if (s->now == STATUS_ASKS)
         buf_fmt(out, "%s ", s->model);
     put_seconds(out, since(s->since_us, now_us));

@@ -24,6 +24,7 @@ struct status {
         STATUS_PAUSED,
     } now;
     int64_t since_us, until_us; /* of `now` */
+    bool compacts;              /* the request is for a summary */
     char model[64], pause_by[40];
     struct status_call calls[STATUS_CALLS_MAX];
     size_t named;             /* in `calls` */
