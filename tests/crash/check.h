@@ -24,6 +24,7 @@ struct scenario {
     bool plans;         /* the model writes plans */
     bool forks;         /* once it is over, a fork of it goes on, too */
     bool waits;         /* for half a second each time */
+    int64_t window;     /* of the model, in tokens; 0: not known */
 };
 
 /* What all checks came to; the checker tells it through a pipe. */

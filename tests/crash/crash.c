@@ -44,6 +44,12 @@ enum {
     "  - {name: " name ", type: tool, mode: async, target: " target \
     ", depends_on: [" after "]}\n"
 
+/* Some 180 tokens. */
+#define TEN "one two three four five six seven eight nine ten "
+#define LONG                                                                   \
+    "\"text\":\"" TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "\"" \
+                                                                          ","
+
 static const struct scenario scenarios[] = {
     {.name = "one turn",
      .script = "{\"text\":\"a few words, in pieces\",\"chunk\":2}",
@@ -76,6 +82,19 @@ static const struct scenario scenarios[] = {
      .fallback = "script:{\"model\":\"spare\",\"turns\":[{\"calls\":[" CALL(
          "idem") "]}," DONE "]}",
      .answer = "done"},
+    {.name = "compaction",
+     .script = "{\"purpose\":\"summary\",\"text\":\"# Task\",\"repeat\":"
+               "\"forever\"},{" LONG
+               "\"calls\":[" CALL("unsafe") "]},{" LONG "\"calls\":[" CALL(
+                   "idem") "]},{" LONG
+                           "\"calls\":[" CALL(
+                               "unsafe") "]},{" LONG
+                                         "\"calls\":[" CALL("idem") "," CALL(
+                                             "unsafe") "]},{" LONG
+                                                       "\"calls\":[" CALL(
+                                                           "read") "]}," DONE,
+     .answer = "done",
+     .window = 1000},
     {.name = "cancel",
      .script = "{\"calls\":[" CALL("never") "]}," DONE,
      .cancels = true},
@@ -213,13 +232,14 @@ static bool add_helper(wend_runtime *rt, wend_agent *agent,
 
 static wend_agent *make_agent(wend_runtime *rt, const struct scenario *sc)
 {
-    char model[4096];
+    char model[8192];
     wend_agent_options o = {.size = sizeof o,
                             .model = model,
                             .approve = approve_of(sc),
                             .eager = sc->eager,
                             .fallbacks = &sc->fallback,
-                            .fallbacks_count = sc->fallback != NULL};
+                            .fallbacks_count = sc->fallback != NULL,
+                            .context_tokens = sc->window};
     wend_agent *agent = NULL;
 
     snprintf(model, sizeof model, "script:{\"turns\":[%s]}", sc->script);

@@ -342,6 +342,8 @@ static wend_agent *agent_new(struct sim *s, struct spy *spy)
     o.approve =
         chance_of(&s->chance, 700) ? WEND_APPROVE_ALL : WEND_APPROVE_ASK;
     o.on_unknown = (wend_unknown)chance_below(&s->chance, 4);
+    if (!s->mood.calm && !s->mood.flood && chance_of(&s->chance, 250))
+        o.context_tokens = 300 + chance_below(&s->chance, 3000);
     if (wend_agent_new(s->rt, &o, &a, &err) != WEND_OK) {
         fprintf(stderr, "agent: %s\n", err.message);
         abort();
