@@ -147,9 +147,15 @@ is "the history is the user's" "$(stat -c %a \
 has "the history has lines" "$HOME/.local/share/wend/chat_history" \
     'pasted\nlines\nmore\nend'
 
+printf '\211PNG\r\n\032\n\001\002' >noise
 on_screen 80x24 "$WEND chat -m $talks --session first" <<STEPS
 wait help lists
-type one\r
+type /attach noise\r
+wait comes with
+type with noise\r
+wait wend:
+sleep 300
+type \x15one\r
 wait Hello
 wait tokens
 type two\r
@@ -183,6 +189,8 @@ wait nothing was said
 type /quit\r
 STEPS
 is "commands: exit status" $status 0
+is "what cannot be sent ends no chat" "$("$WEND" runs --json --session first |
+    grep -c noise)" 0
 has "/save" talk.md "## You"
 "$WEND" runs --json --session second --limit 1 >"$out"
 id=$(sed 's/^{"run":"\([^"]*\).*/\1/' "$out")

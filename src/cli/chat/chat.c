@@ -160,12 +160,13 @@ void chat_ask(struct chat *c, wend_str text)
         stream_close(&st);
     }
     signals_forget();
-    if (id[0])
-        c->o.parts_count = 0; /* they are sent */
+    c->o.parts_count = 0; /* they are sent, or why it did not begin */
     if (id[0] && run_state(c->cli, id, NULL) == RUN_OVER)
         note_run(c, id);
+    else if (!id[0] && c->terminal)
+        editor_set(&c->editor, text); /* it never began */
     else
-        c->code = code ? code : EXIT_FAILED; /* it was left, or never began */
+        c->code = code ? code : EXIT_FAILED; /* it was left */
     if (code == EXIT_TERM || code == EXIT_HANGUP || code == EXIT_STORE)
         c->code = code;
 }
