@@ -131,7 +131,7 @@ struct codec {
     const char *base_url;       /* default; no slash at the end */
     const char *path;           /* after the base URL; `%s`: the model */
     const struct request_form *request;
-    const struct wire_params *params; /* params.c */
+    const struct wire_params *params; /* params.c; NULL: it takes none */
     /* Default limit of output tokens in a request; NULL: none is sent. */
     int64_t (*output_tokens)(wend_str model, enum effort effort);
     size_t state_size;

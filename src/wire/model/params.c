@@ -157,6 +157,14 @@ const struct wire_params params_ollama = {
 };
 #undef ROW
 
+/* A codec without them has an API that takes none. */
+static const struct wire_params *params_of(const struct codec *c)
+{
+    static const struct wire_params none = {.inside = NULL};
+
+    return c->params ? c->params : &none;
+}
+
 /* ---- What may be asked --------------------------------------------------- */
 
 static void put_range(struct buf *why, const struct wire_param *row)
@@ -183,7 +191,7 @@ static double size_of(enum param p, const struct json *value)
 void wire_param_wrong(const struct codec *c, enum param p, wend_str value,
                       struct buf *why)
 {
-    const struct wire_param *row = c ? &c->params->rows[p] : NULL;
+    const struct wire_param *row = c ? &params_of(c)->rows[p] : NULL;
     struct arena a = {.mem = why->mem};
     const struct json *j;
     double n;
@@ -219,7 +227,7 @@ struct own_look {
 static bool is_own(const struct own_look *o, const struct wire_own *list,
                    bool params_here, wend_str key, const char **instead)
 {
-    const struct wire_params *p = o->codec->params;
+    const struct wire_params *p = params_of(o->codec);
 
     for (; list && list->name; list++)
         if (str_is(key, list->name) &&
@@ -240,7 +248,7 @@ static bool is_own(const struct own_look *o, const struct wire_own *list,
 static bool refuse_own(const struct own_look *o, const struct json *members,
                        const char *inside, struct buf *why)
 {
-    const struct wire_params *p = o->codec->params;
+    const struct wire_params *p = params_of(o->codec);
     const struct wire_own *list = inside ? p->own_inside : p->own;
     const char *instead = NULL;
 
@@ -262,7 +270,7 @@ void wire_extra_wrong(const struct codec *c, const struct params *p,
                       bool effort, bool schema, struct buf *why)
 {
     struct own_look o = {c, p, effort, schema};
-    const char *inside = c ? c->params->inside : NULL;
+    const char *inside = c ? params_of(c)->inside : NULL;
     const struct json *object;
 
     if (!c || !p->extra || refuse_own(&o, p->extra, NULL, why) || !inside)
@@ -279,7 +287,7 @@ void wire_extra_wrong(const struct codec *c, const struct params *p,
 static bool is_left(const struct request_writer *w, int p)
 {
     return turn_model(w->turn)->params.value[p].ptr &&
-           w->codec->params->rows[p].name &&
+           params_of(w->codec)->rows[p].name &&
            !(w->q->without & UINT32_C(1) << p);
 }
 
@@ -302,7 +310,7 @@ bool request_has_params(const struct request_writer *w, const char *inside)
 {
     bool any = extra_of(w, inside) != NULL;
 
-    for (int i = 0; is_same(inside, w->codec->params->inside) && i < PARAMS;
+    for (int i = 0; is_same(inside, params_of(w->codec)->inside) && i < PARAMS;
          i++)
         any |= is_left(w, i);
     return any;
@@ -310,7 +318,7 @@ bool request_has_params(const struct request_writer *w, const char *inside)
 
 void request_put_params(struct request_writer *w, const char *inside)
 {
-    const struct wire_params *p = w->codec->params;
+    const struct wire_params *p = params_of(w->codec);
     const struct json *extra = extra_of(w, inside);
 
     for (int i = 0; is_same(inside, p->inside) && i < PARAMS; i++)
@@ -405,7 +413,8 @@ uint32_t wire_refused(const struct codec *c, uint32_t sent, wend_str word,
         !says(message, phrases, sizeof phrases / sizeof *phrases))
         return 0;
     for (int i = 0; i < ASKED_FIELDS; i++)
-        if (sent & UINT32_C(1) << i && is_named(c->params, i, param, message)) {
+        if (sent & UINT32_C(1) << i &&
+            is_named(params_of(c), i, param, message)) {
             last = i < PARAMS ? UINT32_C(1) << i : last;
             named |= UINT32_C(1) << i;
         }

@@ -315,8 +315,32 @@ static void test_refused(void)
                    refusals[i].message);
 }
 
+/* A codec that says nothing of parameters takes none, and still writes. */
+static void test_bare(void)
+{
+    struct codec bare = codec_openai;
+    struct buf why = {.mem = &wire_plain}, body = why;
+    struct wire_ask q;
+    struct talk k;
+
+    bare.params = NULL;
+    wire_param_wrong(&bare, PARAM_TEMPERATURE, STR("1"), &why);
+    tap_ok(str_starts(buf_view(&why), "the API of openai has no temperature"),
+           "without a table: %s", why.ptr);
+    talk_init(&k, "{\"params\":{\"temperature\":1},\"extra\":{\"a\":1}}");
+    talk_add(&k, ROLE_USER, "hi");
+    q = ask_of(&k);
+    codec_request(&bare, &q, &body);
+    tap_ok(!strstr(body.ptr, "temperature") && strstr(body.ptr, "\"a\":1"),
+           "without a table: extra alone is sent");
+    talk_free(&k);
+    buf_free(&why);
+    buf_free(&body);
+}
+
 int main(void)
 {
+    test_bare();
     test_sent();
     test_without();
     test_ranges();
