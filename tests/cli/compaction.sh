@@ -56,6 +56,15 @@ has "compaction: off: said" "$err" "the window of script has 1200"
 agent 1200 'compaction: maybe' >maybe.yaml
 exits "compaction: wrong" 2 "$WEND" run -q -a maybe.yaml x
 
+# Instructions that alone are over the window are never sent.
+printf 'instructions: "%s"\n' "$(seq -s ' ' 1 300)" | cat off.yaml - >full.yaml
+sed -i 's/context_tokens: .*/context_tokens: 250/' full.yaml
+exits "a window below the instructions" 1 "$WEND" run -q -a full.yaml x
+has "a window below the instructions: said" "$err" \
+    "the window of script has 250: it was not sent"
+is "a window below the instructions: nothing was sent" \
+    "$(events model_end | grep -c '"outcome":"failed"')" 1
+
 # No summary to be had: the newest messages.
 printf '{"turns":[%s,%s,{"text":"done"}]}' \
     '{"purpose":"summary","repeat":"forever","text":""}' "$work_turn" >s.json

@@ -52,3 +52,10 @@ void msg_link(struct msg *m, const struct msg *prev, uint64_t first)
     m->tokens = (prev ? prev->tokens : 0) + m->size;
     m->bytes_sum = (prev ? prev->bytes_sum : 0) + m->bytes;
 }
+
+bool msg_is_in(const struct msg *newest, const struct msg *m)
+{
+    while (newest && newest != m)
+        newest = newest->prev;
+    return newest;
+}

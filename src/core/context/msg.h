@@ -58,4 +58,7 @@ void msg_seal(struct msg *m);
 /* Puts a sealed message behind `prev`; first: the hash before the first one. */
 void msg_link(struct msg *m, const struct msg *prev, uint64_t first);
 
+/* Whether the list that ends with `newest` has that message. */
+bool msg_is_in(const struct msg *newest, const struct msg *m);
+
 #endif

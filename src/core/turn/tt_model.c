@@ -259,6 +259,16 @@ static void fail_too_long(struct tt *x)
     end_run(x, WEND_OUTCOME_FAILED, STR_NONE, error);
 }
 
+/* Instructions and tools alone are over the window: nothing that is left out of
+ * the conversation would help. */
+static bool is_hopeless(const struct turn *t)
+{
+    const struct model_use *m = turn_model(t);
+
+    return m->window_known &&
+           t->frame->tokens * family_scale(m->spec) / 1000 > m->context_tokens;
+}
+
 void send_request(struct tt *x)
 {
     const struct turn *t = x->t;
@@ -274,7 +284,7 @@ void send_request(struct tt *x)
         end_run(x, WEND_OUTCOME_LIMIT, a.limit, NULL);
         return;
     }
-    if (is_far_over(turn_model(t), turn_tokens(t))) {
+    if (is_far_over(turn_model(t), turn_tokens(t)) || is_hopeless(t)) {
         refuse_request(x);
         return;
     }

@@ -473,20 +473,13 @@ static void reset(struct http_session *s, int64_t ask)
     s->finish = STR_NONE;
 }
 
-static bool is_in(const struct msg *history, const struct msg *m)
-{
-    while (history && history != m)
-        history = history->prev;
-    return history;
-}
-
 /* A conversation mostly has grown at its end: then so does the request. */
 static void encode(struct http_session *s, struct wire_ask *q)
 {
     struct buf *b = &s->bufs[REQUEST];
     bool grown = s->sent_end && s->sent_config == q->turn->config &&
                  s->sent_reader == q->turn->results_cut && s->sent_last &&
-                 is_in(q->turn->history, s->sent_last);
+                 msg_is_in(q->turn->history, s->sent_last);
 
     if (grown)
         b->len = s->sent_end;

@@ -204,18 +204,11 @@ static bool add_plain(struct tagging *g, const struct msg *m)
     return plain && !r->arena.failed;
 }
 
-static bool is_in(const struct msg *history, const struct msg *m)
-{
-    while (history && history != m)
-        history = history->prev;
-    return history;
-}
-
 /* Oldest first, those after the newest that is there already. A compaction
  * begins another conversation. */
 static bool add_new(struct tagging *g, const struct msg *newest)
 {
-    if (g->seen && !is_in(newest, g->seen)) {
+    if (g->seen && !msg_is_in(newest, g->seen)) {
         g->seen = NULL;
         g->turn.history = NULL;
     }
