@@ -136,9 +136,7 @@ typedef struct wend_agent_options {
      * plain http to other machines. Without it the request fails
      * (insecure_http) before it is sent. */
     bool insecure_http;
-    /* Messages of a conversation's past that a run takes over, the newest ones;
-     * 0: all. See messages of wend_run_options and wend_run_follow. */
-    uint32_t max_history;
+    uint32_t max_history; /* newest messages of the past to keep; 0: all */
     wend_project project;
     /* Parameters of generation, each `NAME=VALUE`: temperature, top_p, top_k,
      * stop, seed, presence_penalty, frequency_penalty. A value is JSON; null
@@ -163,8 +161,7 @@ typedef struct wend_agent_options {
     bool loop_off;
 } wend_agent_options;
 
-/* Makes an agent that belongs to the runtime and its thread. All options are
- * copied. */
+/* Makes an agent of the runtime and its thread. All options are copied. */
 WEND_API wend_status wend_agent_new(wend_runtime *rt,
                                     const wend_agent_options *options,
                                     wend_agent **out, wend_error *err);
