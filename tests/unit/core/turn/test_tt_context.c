@@ -4,12 +4,15 @@
  */
 #include "tt_help.h"
 
-#define SMALL(window)                                             \
-    "{" TOOLS "," POLICY("all") ",\"context_tokens\":" window "," \
-                                "\"eager\":\"off\",\"output_tokens\":10}"
+#define SMALL(window)                            \
+    "{" TOOLS "," POLICY(                        \
+        "all") ",\"context_tokens\":" window "," \
+               "\"eager\":\"off\",\"loop\":\"off\",\"output_tokens\":10}"
 #define OFF                                                               \
     "{" TOOLS "," POLICY("all") ",\"context_tokens\":100,\"compaction\":" \
-                                "\"off\",\"eager\":\"off\"}"
+                                "\"off\",\"eager\":\"off\",\"loop\":\"off\"}"
+
+#define UNKNOWN "{" TOOLS "," POLICY("all") ",\"loop\":\"off\"}"
 
 /* 40 tokens or so; a summary that is not too long. */
 #define LONG_TEXT "text:m1m1m1m1m1m1m1m1m1m1m1m1m1m1m1m1m1m1m1m1m1m1m1m1m1m1 "
@@ -17,7 +20,6 @@
 /* Until the next request would be too large: its context waits for a summary.
  */
 #define FULL "start " CALL CALL CALL CALL CALL CALL CALL CALL CALL CALL CALL
-#define CALLED "model_end call_start(call_1) +run(call_1) call_end(call_1) "
 #define SUMMARY "context_start model_start(summary) +ask "
 #define ANSWER "context_end(new prefix) model_start +ask "
 
@@ -81,12 +83,12 @@ static const struct context_row rows[] = {
     {"it must not call tools", SMALL("680"), FULL "call:r",
      "context_start model_start(summary) +ask"},
     {"off is off", OFF, FULL, NULL},
-    {"an overflow that nothing announced", ALL,
+    {"an overflow that nothing announced", UNKNOWN,
      FULL "fail:overflow text:sum done",
      "context_start context_end model_start +ask model_end(failed) "
      "context_start model_start(summary) +ask model_end "
      "compacted(summary) " ANSWER},
-    {"a second one ends the run", ALL,
+    {"a second one ends the run", UNKNOWN,
      FULL "fail:overflow text:sum done fail:overflow",
      "context_start context_end model_start +ask model_end(failed) "
      "context_start model_start(summary) +ask model_end "
