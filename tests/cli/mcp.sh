@@ -74,7 +74,7 @@ run "$WEND" tools --mcp "srv=$server changed"
 ok "looking does not accept it"
 printf 'one\\nand \\u001b[2J\\u00adhidden' >words
 run "$WEND" tools --mcp "srv=$server changed"
-bad=$(printf '\357\277\275')
+bad='?'
 has "what hides is made visible" "$err" \
     "description is: one and $bad[2J${bad}hidden"
 printf '%0150dEND' 0 >words

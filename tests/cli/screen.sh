@@ -305,6 +305,18 @@ is "a question beside bars: exit status" $status 0
 is "a question beside bars: what ended is shown" "$(times '✓' beside)" 1
 rm -f w
 
+# A screen that has no room for both: bars do not push rows out of it.
+on_screen 30x10 "$WEND plan run beside.yaml -m 'script:{\"turns\":[{\"text\":\"x\",\"first_delay\":\"1s\"}]}'" <<STEPS
+wait allow?
+sleep 600
+show beside
+type y
+STEPS
+is "no room beside a question: exit status" $status 0
+has "no room beside a question: it is whole" beside "Action asked"
+lacks "no room beside a question: nothing is left above it" "$out" "of 2 done"
+rm -f w
+
 # Where keys do not come one by one, the question says so.
 TERM=dumb on_screen 80x24 "$WEND run -t write_file -m script:ask.json hi" <<STEPS
 wait then Enter:

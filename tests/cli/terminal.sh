@@ -33,6 +33,11 @@ has "--json: it is escaped" "$out" '\u202e'
 at_terminal "$WEND log last; $WEND runs; $WEND replay --speed 0 last"
 ! tr -d '\r\n' <"$out" | LC_ALL=C grep -q $'[\001-\010\013-\037\177]'
 ok "log, runs, replay: no control reaches the terminal"
+# Words are not broken where the screen is narrow.
+at_terminal "stty cols 40; $WEND tools"
+is "tools: no line is wider than the terminal" \
+    "$(tr -d '\r' <"$out" | awk 'length > 40' | head -n 3)" ""
+
 # A locale without other characters: what wend adds to a text is ASCII.
 cat >plan.yaml <<'YAML'
 wend: plan/1

@@ -3,8 +3,8 @@
  *
  * The program is in our process group, so that Ctrl-C and Ctrl-Z reach it;
  * meanwhile the command neither writes to the terminal nor reads its keys, and
- * stops when an editor does. A pager has no Ctrl-Z. The text that is shown is the program's standard input or a file,
- * never a part of its command line.
+ * stops when an editor does. A pager has no Ctrl-Z. The text that is shown is
+ * the program's standard input or a file, never a part of its command line.
  */
 #ifndef CLI_LEND_H
 #define CLI_LEND_H

@@ -2,6 +2,8 @@
  * cmd_tools.c - wend tools: lists the tools that can be offered to a model.
  */
 
+#include <unistd.h>
+
 #include "base/json.h"
 #include "base/label.h"
 #include "cli/agent/agent.h"
@@ -33,44 +35,26 @@ static void put_json(struct buf *b, const wend_tool_info *t)
     buf_cstr(b, "}\n");
 }
 
-/* Wraps words before `columns`; each line starts with `indent` spaces. */
-static void put_words(struct buf *b, wend_str text, int indent, size_t columns)
-{
-    size_t used = columns; /* makes the first word start a line */
-
-    for (size_t i = 0; i < text.len;) {
-        size_t end = i;
-
-        while (end < text.len && text.ptr[end] != ' ' && text.ptr[end] != '\n')
-            end++;
-        if (used + 1 + (end - i) > columns) {
-            buf_fmt(b, "%s%*s", i ? "\n" : "", indent, "");
-            used = (size_t)indent;
-        } else {
-            buf_char(b, ' ');
-            used++;
-        }
-        buf_add(b, text.ptr + i, end - i);
-        used += end - i;
-        i = end + 1;
-    }
-    buf_char(b, '\n');
-}
-
 static void put_head(struct buf *b, const wend_tool_info *t)
 {
-    struct buf clean = {.mem = b->mem};
+    enum { INDENT = 4, WIDTH_MAX = 79 };
+    size_t width = term_width(STDOUT_FILENO);
+    struct buf line = {.mem = b->mem};
 
-    buf_fmt(b, "%-16.*s %-10s %s%s", (int)t->name.len, t->name.ptr,
+    if (width > WIDTH_MAX)
+        width = WIDTH_MAX;
+    buf_fmt(&line, "%-16.*s %-10s %s%s", (int)t->name.len, t->name.ptr,
             wend_class_name(t->call_class), wend_category_name(t->category),
             t->concurrent ? ", concurrent" : "");
     for (int i = 0; i < LABELS; i++)
         if (t->labels >> i & 1)
-            buf_fmt(b, ", %s", label_names[i]);
+            buf_fmt(&line, ", %s", label_names[i]);
+    term_words(b, buf_view(&line), 0, INDENT, term_wraps_at(STDOUT_FILENO));
+    buf_fmt(b, "\n%*s", INDENT, "");
+    term_words(b, t->description, INDENT, INDENT, width);
     buf_char(b, '\n');
-    term_text(&clean,
-              t->description); /* names from a server may contain anything */
-    put_words(b, buf_view(&clean), 4, 78);
+    b->failed |= line.failed;
+    buf_free(&line);
 }
 
 /* Prints indented JSON; the recursion is bounded by JSON_DEPTH_MAX. */

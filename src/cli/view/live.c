@@ -18,6 +18,7 @@ enum {
     TYPED_US = 20000,  /* the same for a text that the user types, once text of
                           the run was written over it */
     ROWS_LEFT = 2,     /* of the screen, for the text above */
+    BARS_MIN = 2,      /* rows of bars beside a question, else none */
 };
 
 void live_event(struct view *v, const wend_event *ev)
@@ -68,10 +69,12 @@ static void put_rows(const struct view *v, struct buf *rows, int64_t mono_us)
     int64_t run_us = run_now_us(v, mono_us);
 
     room = room > used + ROWS_LEFT ? room - used - ROWS_LEFT : 1;
-    if (v->waterfall && waterfall_open(v->waterfall))
+    if (!v->waterfall || !waterfall_open(v->waterfall)) {
+        if (!v->question.len)
+            status_put(&v->status, rows, v->width, room, run_us);
+    } else if (!used || room >= BARS_MIN) { /* else each paint would scroll */
         waterfall_put(v->waterfall, rows, v->width, room, v->colour, run_us);
-    else if (!v->question.len)
-        status_put(&v->status, rows, v->width, room, run_us);
+    }
     buf_str(rows, buf_view(&v->question));
     if (!v->question.len)
         buf_str(rows, buf_view(&v->typed));
