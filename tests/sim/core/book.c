@@ -431,7 +431,8 @@ static void book_model_start(struct book *b, const wend_ev_model_start *e)
         return;
     }
     b->model_open = true;
-    b->context_used |= e->purpose != WEND_PURPOSE_SUMMARY;
+    /* After a summary the request is another one. */
+    b->context_used = e->purpose != WEND_PURPOSE_SUMMARY;
     b->summed |= e->purpose == WEND_PURPOSE_SUMMARY;
     b->model_cut = false;
     b->purpose = e->purpose;
