@@ -9,7 +9,7 @@
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
 #include "cli/term.h"
-#include "cli/view/page.h"
+#include "cli/page/page.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_SVG, FORMAT_HTML };
 static const char *const formats[] = {"text", "json", "svg", "html", NULL};

@@ -6,7 +6,7 @@
 #include <limits.h>
 
 #include "base/svg.h"
-#include "cli/view/page.h"
+#include "cli/page/page.h"
 
 enum {
     WIDTH = 960,

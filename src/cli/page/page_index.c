@@ -5,7 +5,7 @@
  * texts, then rows.
  */
 #include "base/svg.h"
-#include "cli/view/page.h"
+#include "cli/page/page.h"
 
 size_t page_index_share(size_t count)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/view/page.h"
+#include "cli/page/page.h"
 
 #include "tap.h"
 

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "cli/view/page.h"
+#include "cli/page/page.h"
 
 #define BAR_PERCENT_MIN 0.1 /* what has no width is not drawn */
 

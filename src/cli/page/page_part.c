@@ -1,7 +1,7 @@
 /*
  * page_part.c - what the pages of runs share: style, marks, words, numbers.
  */
-#include "cli/view/page.h"
+#include "cli/page/page.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * Each row of the chart is a bar, and opens what went in and came out. Places
  * are percents, so that a picture fits any width.
  */
-#include "cli/view/page.h"
+#include "cli/page/page.h"
 
 #include <limits.h>
 #include <stdlib.h>
