@@ -218,13 +218,13 @@ typedef struct wend_request {
     const char *call; /* for APPROVE: the id of a call that waits ... */
     bool yes;         /* ... and whether it may run */
     bool always;      /* the answer also holds for similar calls of this run */
-    bool pin;         /* for SAY: the message stays when the conversation is
-                         shortened */
     const char *args; /* for APPROVE with yes and without always: a JSON object
                          instead of the arguments that approval_ask shows. The
                          run checks it like wend_run_approve_changed; refused
                          ones change nothing, and the warning arguments_refused
                          in the log tells why */
+    bool pin;         /* for SAY: the message stays when the conversation is
+                         shortened */
 } wend_request;
 
 /* Leaves a request for a run in the store; WEND_OK means that it is on stable

@@ -136,8 +136,6 @@ typedef struct wend_agent_options {
      * plain http to other machines. Without it the request fails
      * (insecure_http) before it is sent. */
     bool insecure_http;
-    uint32_t max_history; /* newest messages of the past to keep; 0: all */
-    wend_project project;
     /* Parameters of generation, each `NAME=VALUE`: temperature, top_p, top_k,
      * stop, seed, presence_penalty, frequency_penalty. A value is JSON; null
      * means the provider's default. A later entry replaces an earlier one. A
@@ -153,6 +151,8 @@ typedef struct wend_agent_options {
      * the name alone. `$$` is a dollar. At most 8. */
     const char *const *headers;
     size_t headers_count;
+    uint32_t max_history; /* newest messages of the past to keep; 0: all */
+    wend_project project;
     /* Never shortens a conversation: a run that outgrows the window of its
      * model fails. */
     bool compaction_off;

@@ -48,7 +48,7 @@ enum {
 #define TEN "one two three four five six seven eight nine ten "
 #define LONG                                                                   \
     "\"text\":\"" TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "\"" \
-                                                                          ","
+    ","
 
 static const struct scenario scenarios[] = {
     {.name = "one turn",
