@@ -157,7 +157,7 @@ $(B)/tests/test_stats: $(B)/src/cli/view/stats.o
 $(B)/tests/test_bar: $(B)/src/cli/view/bar.o
 $(B)/tests/test_grid: $(patsubst %,$(B)/src/cli/%.o,term view/grid)
 $(B)/tests/test_page: $(patsubst %,$(B)/src/cli/view/%.o,bar timeline \
-    timeline_axis timeline_plan timeline_span) \
+    timeline_axis timeline_path timeline_plan timeline_span) \
     $(patsubst %,$(B)/src/cli/page/%.o,page_bar page_index page_part page_run)
 $(B)/tests/test_waterfall: $(patsubst %,$(B)/src/cli/%.o,term view/bar view/waterfall)
 $(B)/tests/test_markdown: $(patsubst %,$(B)/src/cli/%.o,term view/markdown \
