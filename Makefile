@@ -161,7 +161,7 @@ $(B)/tests/test_page: $(patsubst %,$(B)/src/cli/view/%.o,bar timeline \
     $(patsubst %,$(B)/src/cli/page/%.o,page_bar page_index page_part page_run)
 $(B)/tests/test_waterfall: $(patsubst %,$(B)/src/cli/%.o,term view/bar view/waterfall)
 $(B)/tests/test_markdown: $(patsubst %,$(B)/src/cli/%.o,term view/markdown \
-	view/markdown_table)
+	view/markdown_inline view/markdown_table)
 $(B)/tests/test_editor: $(patsubst %,$(B)/src/cli/%.o,term chat/editor)
 $(B)/tests/test_live: $(patsubst %,$(B)/src/cli/%.o,term view/panel view/status)
 # A simulator, sim_NAME.c, has its parts in the folder NAME.

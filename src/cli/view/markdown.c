@@ -8,109 +8,50 @@
 
 #include "base/utf8.h"
 #include "cli/term.h"
+#include "cli/view/markdown_inline.h"
 #include "cli/view/markdown_table.h"
 
-enum { BOLD = 1, ITALIC = 2, CODE = 4, HEADING = 8, QUOTE = 16 };
-
-/* ---- Styles -------------------------------------------------------------- */
-
-static void put_styles(const struct markdown *m, struct buf *out)
-{
-    static const struct {
-        unsigned style;
-        const char *text;
-    } rows[] = {{BOLD | HEADING, "\033[1m"},
-                {ITALIC, "\033[3m"},
-                {QUOTE, "\033[2m"},
-                {CODE, "\033[36m"}};
-
-    if (!m->styled)
-        return;
-    buf_cstr(out, "\033[0m");
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (m->styles & rows[i].style)
-            buf_cstr(out, rows[i].text);
-}
+/* ---- Inside a line ------------------------------------------------------- */
 
 static void restyle(struct markdown *m, struct buf *out, unsigned styles)
 {
     if (m->styles == styles)
         return;
     m->styles = styles;
-    put_styles(m, out);
+    if (m->styled)
+        inline_style(out, styles);
 }
 
-/* ---- Inside a line ------------------------------------------------------- */
-
-static bool is_space(char c)
+static void drop_held(struct markdown *m, size_t n)
 {
-    return !c || c == ' ' || c == '\n' || c == '\t';
-}
-
-static bool is_word(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-           (c >= 'a' && c <= 'z') || (unsigned char)c >= 0x80;
-}
-
-/* What the held mark is for, now that the next character is known; 0: text. */
-static unsigned mark_style(const struct markdown *m, char next)
-{
-    bool wide = m->mark_len == 2, line = m->mark[0] == '_';
-    unsigned style = m->mark[0] == '`' ? CODE : wide ? BOLD : ITALIC;
-    bool on = m->styles & style;
-
-    if (m->mark_len > 2 || (style == CODE && wide))
-        return 0;
-    if (style == CODE)
-        return CODE;
-    if (m->styles & CODE)
-        return 0;
-    if (on)
-        return is_space(m->before) || (line && is_word(next)) ? 0 : style;
-    return is_space(next) || (line && is_word(m->before)) ||
-                   (!wide && !line && is_word(m->before) && is_word(next))
-               ? 0
-               : style;
-}
-
-static void put_mark(struct markdown *m, struct buf *out, char next)
-{
-    unsigned style = mark_style(m, next);
-
-    if (!m->mark_len)
+    if (!n)
         return;
-    if (style)
-        restyle(m, out, m->styles ^ style);
+    m->held.len -= n;
+    memmove(m->held.ptr, m->held.ptr + n, m->held.len + 1);
+}
+
+/* Writes what is decided of the text that is held. */
+static void put_text(struct markdown *m, struct buf *out, bool whole)
+{
+    wend_str text = buf_view(&m->held);
+    size_t done = text.len;
+
+    if (!done)
+        return;
+    if (m->styled)
+        done = inline_put(out, text, m->before, m->styles, whole);
     else
-        buf_add(out, m->mark, m->mark_len);
-    m->before = m->mark[0];
-    m->mark_len = 0;
-}
-
-static bool is_mark(const struct markdown *m, char c)
-{
-    return m->styled && (c == '*' || c == '_' || c == '`');
-}
-
-static void put_inline(struct markdown *m, struct buf *out, char c)
-{
-    if (m->mark_len && (c != m->mark[0] || m->mark_len == sizeof m->mark))
-        put_mark(m, out, c);
-    if (is_mark(m, c)) {
-        m->mark[m->mark_len++] = c;
-        return;
-    }
-    buf_char(out, c);
-    m->before = c;
+        buf_str(out, text);
+    if (done)
+        m->before = text.ptr[done - 1];
+    drop_held(m, done);
 }
 
 static void end_line(struct markdown *m, struct buf *out)
 {
-    put_mark(m, out, '\n');
-    restyle(m, out, m->styles & (BOLD | ITALIC | CODE));
+    put_text(m, out, true);
+    restyle(m, out, 0);
     buf_char(out, '\n');
-    m->before = '\n';
     m->at = LINE_BEGIN;
 }
 
@@ -217,6 +158,8 @@ static enum block fence_of(wend_str s, bool whole)
 
     if (n < 3)
         return n == s.len && !whole ? BLOCK_OPEN : BLOCK_TEXT;
+    if (s.ptr[0] == '`' && memchr(s.ptr + n, '`', s.len - n))
+        return BLOCK_TEXT; /* code inside a line */
     return whole ? BLOCK_FENCE : BLOCK_OPEN;
 }
 
@@ -249,13 +192,6 @@ static void put_rule(const struct markdown *m, struct buf *out)
     buf_cstr(out, m->styled ? "\033[0m\n" : "\n");
 }
 
-static void put_all(struct markdown *m, struct buf *out, wend_str text)
-{
-    m->at = LINE_TEXT;
-    for (size_t i = 0; i < text.len; i++)
-        put_inline(m, out, text.ptr[i]);
-}
-
 static void begin_fence(struct markdown *m, struct buf *out, wend_str s)
 {
     size_t n = run_of(s, s.ptr[0]);
@@ -264,11 +200,11 @@ static void begin_fence(struct markdown *m, struct buf *out, wend_str s)
     begin_code(m, out, fence, str_skip(s, n));
 }
 
-/* The mark of the block, then what is held of its text. */
+/* The mark of the block; what is held of its text stays. */
 static void begin_block(struct markdown *m, struct buf *out, enum block block)
 {
     wend_str line = buf_view(&m->held);
-    size_t indent = run_of(line, ' ');
+    size_t indent = run_of(line, ' '), mark = 0;
     wend_str s = str_skip(line, indent);
 
     if (m->rows.len && block != BLOCK_TABLE) {
@@ -276,21 +212,22 @@ static void begin_block(struct markdown *m, struct buf *out, enum block block)
         buf_clear(&m->rows);
     }
     if (block == BLOCK_HEADING) {
-        restyle(m, out, HEADING);
-        put_all(m, out, str_skip(s, run_of(s, '#') + 1));
+        restyle(m, out, INLINE_BOLD);
+        mark = indent + run_of(s, '#') + 1;
     } else if (block == BLOCK_BULLET) {
         buf_add(out, line.ptr, indent);
         buf_cstr(out, m->ascii ? "* " : "\u2022 ");
-        put_all(m, out, str_skip(s, 2));
+        mark = indent + 2;
     } else if (block == BLOCK_QUOTE) {
         frame(m, out, "\u2502 ", "| ");
-        restyle(m, out, QUOTE);
-        put_all(m, out, str_skip(s, s.len > 1 && s.ptr[1] == ' ' ? 2 : 1));
-    } else if (block == BLOCK_TEXT) {
-        if (!s.len)
-            restyle(m, out, 0); /* a paragraph ends what was not closed */
-        put_all(m, out, line);
+        restyle(m, out, INLINE_DIM);
+        mark = indent + (s.len > 1 && s.ptr[1] == ' ' ? 2 : 1);
+    } else if (block != BLOCK_TEXT) {
+        return;
     }
+    drop_held(m, mark);
+    m->before = ' ';
+    m->at = LINE_TEXT;
 }
 
 /* The whole line is held. */
@@ -309,6 +246,8 @@ static void end_held(struct markdown *m, struct buf *out, bool newline)
         put_rule(m, out);
     } else if (newline) {
         end_line(m, out);
+    } else {
+        put_text(m, out, true);
     }
     buf_clear(&m->held);
 }
@@ -373,17 +312,14 @@ static void take(struct markdown *m, struct buf *out, wend_str c)
     } else if (m->at == LINE_TEXT && newline) {
         end_line(m, out);
     } else if (m->at == LINE_TEXT) {
-        for (size_t i = 0; i < c.len; i++)
-            put_inline(m, out, c.ptr[i]);
+        buf_str(&m->held, c);
     } else if (newline) {
         end_held(m, out, true);
     } else {
         buf_str(&m->held, c);
         block = block_of(buf_view(&m->held), false);
-        if (block == BLOCK_OPEN)
-            return;
-        begin_block(m, out, block);
-        buf_clear(&m->held);
+        if (block != BLOCK_OPEN)
+            begin_block(m, out, block);
     }
 }
 
@@ -395,6 +331,8 @@ void markdown_text(struct markdown *m, struct buf *out, wend_str text)
         utf8_first(text, &len);
         take(m, out, (wend_str){text.ptr, len});
     }
+    if (m->at == LINE_TEXT)
+        put_text(m, out, false);
     out->failed |= m->held.failed || m->rows.failed;
 }
 
@@ -407,6 +345,8 @@ void markdown_end(struct markdown *m, struct buf *out)
         m->at = LINE_BEGIN;
     } else if (code && m->held.len) {
         code_held(m, out);
+    } else if (m->at == LINE_TEXT) {
+        put_text(m, out, true);
     } else if (m->held.len) {
         end_held(m, out, false);
         code = m->fence[0];
@@ -419,10 +359,8 @@ void markdown_end(struct markdown *m, struct buf *out)
     if (m->rows.len)
         table_put(out, buf_view(&m->rows), m->width, m->styled, m->ascii);
     buf_clear(&m->rows);
-    put_mark(m, out, '\n');
     restyle(m, out, 0);
     m->at = LINE_BEGIN;
-    m->before = 0;
 }
 
 void markdown_free(struct markdown *m)

@@ -7,6 +7,7 @@
 
 #include "base/utf8.h"
 #include "cli/term.h"
+#include "cli/view/markdown_inline.h"
 
 enum { COLUMNS_MAX = 32 };
 
@@ -63,18 +64,17 @@ static bool is_ruler(wend_str line)
 /* Without marks of emphasis: they would count as columns. */
 static void put_plain(struct buf *out, wend_str cell, bool styled)
 {
-    for (size_t i = 0; i < cell.len; i++) {
-        bool mark =
-            styled && (cell.ptr[i] == '`' ||
-                       (cell.ptr[i] == '*' && i + 1 < cell.len &&
-                        cell.ptr[i + 1] == '*') ||
-                       (cell.ptr[i] == '*' && i && cell.ptr[i - 1] == '*'));
+    struct buf text = {.mem = out->mem};
 
-        if (cell.ptr[i] == '\\' && i + 1 < cell.len && cell.ptr[i + 1] == '|')
-            continue;
-        if (!mark)
-            buf_char(out, cell.ptr[i]);
-    }
+    for (size_t i = 0; i < cell.len; i++)
+        if (cell.ptr[i] != '\\' || i + 1 == cell.len || cell.ptr[i + 1] != '|')
+            buf_char(&text, cell.ptr[i]);
+    if (styled)
+        inline_put(out, buf_view(&text), ' ', INLINE_BARE, true);
+    else
+        buf_str(out, buf_view(&text));
+    out->failed |= text.failed;
+    buf_free(&text);
 }
 
 static size_t columns_of(const struct table *t, wend_str cell)
@@ -161,6 +161,32 @@ static void put_list(const struct table *t, wend_str line)
     }
 }
 
+/* A first row, a ruler, and more rows, with room for all cells. */
+static bool is_table(wend_str rows)
+{
+    size_t count = 0;
+    wend_str line;
+
+    for (; str_line(&rows, &line); count++)
+        if (str_count(line, '|') > COLUMNS_MAX ||
+            (count == 1 && !is_ruler(line)))
+            return false;
+    return count > 2;
+}
+
+static void put_lines(struct buf *out, wend_str rows, bool styled)
+{
+    wend_str line;
+
+    while (rows.len && str_line(&rows, &line)) {
+        if (styled)
+            inline_put(out, line, ' ', 0, true);
+        else
+            buf_str(out, line);
+        buf_char(out, '\n');
+    }
+}
+
 void table_put(struct buf *out, wend_str rows, size_t width, bool styled,
                bool ascii)
 {
@@ -169,6 +195,10 @@ void table_put(struct buf *out, wend_str rows, size_t width, bool styled,
     size_t total = 0;
     wend_str line;
 
+    if (!is_table(rows)) {
+        put_lines(out, rows, styled);
+        return;
+    }
     measure(&t, rows);
     for (size_t i = 0; i < t.columns; i++)
         total += t.widths[i] + (i ? 3 : 0);
