@@ -30,6 +30,7 @@ static const struct opt opts[] = {
     ROW_AGENT("run: agent with the rules and tools to use"),
     ROW_MODEL("model: provider:model or script:FILE"),
     ROW_BASE_URL("run: "),
+    ROW_MODELS,
     ROW_PARAM("run: "),
     ROW_TEXT(key_file, "key-file", "FILE",
              "run: file with the provider's API key"),

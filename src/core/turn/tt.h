@@ -98,7 +98,8 @@ struct call_done {
  * open requests to models of this run. INT64_MAX: no limit. */
 struct budget {
     int64_t tokens, cost_nano;
-    int64_t others; /* runs that share it and may ask next */
+    int64_t others;   /* runs that share it and may ask next */
+    int64_t children; /* turn_children of the state that they were counted in */
 };
 
 struct hook_done {
@@ -212,6 +213,8 @@ struct step {
 
 /* tt_budget.c: the most that the open model calls may still cost. */
 void turn_reserved(const struct turn *t, struct budget *out);
+/* Calls and actions under way that a run of their own answers. */
+int64_t turn_children(const struct turn *t);
 /* A request is open whose cost will not be known: a crash would leave it so. */
 bool turn_asks_unpriced(const struct turn *t);
 

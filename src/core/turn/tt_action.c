@@ -45,6 +45,13 @@ bool fits_window(struct tt *x, const struct work *w, struct call_done *d)
     return false;
 }
 
+/* Itself, or by a run of its own. */
+static bool uses_models(const struct plan_action *a)
+{
+    return a->type == ACTION_LLM || a->type == ACTION_AGENT ||
+           a->type == ACTION_WORKFLOW;
+}
+
 /* Other actions that could ask while this one does; of many ready ones only the
  * first are looked at. */
 static int64_t other_asks(const struct turn *t, uint32_t action)
@@ -59,7 +66,7 @@ static int64_t other_asks(const struct turn *t, uint32_t action)
     slots -= p->running;
     while (others + 1 < slots && looked++ < LOOKED_AT_MAX &&
            (i = plan_marked(p, MARK_READY, &place)) != PLAN_NONE)
-        others += i != action && p->plan->actions[i]->type == ACTION_LLM;
+        others += i != action && uses_models(p->plan->actions[i]);
     return others;
 }
 

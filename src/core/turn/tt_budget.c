@@ -86,18 +86,47 @@ void charge(const struct model_use *m, const struct allowance *a, int64_t input,
 
 /* ---- How long an answer may be ------------------------------------------- */
 
+int64_t turn_children(const struct turn *t)
+{
+    uint32_t place = 0, i;
+    int64_t n = 0;
+
+    for (const struct call *c = t->calls; c; c = c->prev)
+        n += turn_call_state(t, c->index)->child.ptr != NULL;
+    while (t->plan.started &&
+           (i = plan_marked(&t->plan, MARK_RUNS, &place)) != PLAN_NONE)
+        n += plan_action_state(&t->plan, i)->child.ptr != NULL;
+    return n;
+}
+
+/* Children that began in this step: the budget does not know them yet. */
+static int64_t new_children(const struct tt *x)
+{
+    const struct budget *above = x->in->budget;
+    int64_t n = turn_children(x->t) - (above ? above->children : 0);
+
+    return n > 0 ? n : 0;
+}
+
 /* The answer that the tightest budget has room for. */
 struct room {
     int64_t tokens;
     wend_str limit; /* absent: there is no budget */
-    int64_t others; /* runs that it is shared with */
+    int64_t share;  /* of all that use the same budgets */
 };
 
+/* `others`: requests that may follow while this one is open. */
 static void room_take(struct room *r, int64_t tokens, wend_str limit,
                       int64_t others)
 {
-    if (!r->limit.ptr || tokens < r->tokens)
-        *r = (struct room){tokens, limit, others};
+    int64_t share = tokens / (1 + others);
+
+    if (!r->limit.ptr || share < r->share)
+        r->share = share;
+    if (!r->limit.ptr || tokens < r->tokens) {
+        r->tokens = tokens;
+        r->limit = limit;
+    }
 }
 
 /* A model without a price may be asked as long as anything is left. */
@@ -109,28 +138,30 @@ static int64_t bought(const struct price *p, int64_t input, int64_t left)
 }
 
 static struct room room_for(const struct tt *x, const struct model_use *m,
-                            int64_t input, const struct budget *open)
+                            int64_t input, const struct asked *beside)
 {
     const wend_ev_limits *most = &x->t->limits;
-    const struct budget *above = x->in->budget;
+    const struct budget *above = x->in->budget, *open = &beside->open;
+    int64_t own = beside->others + new_children(x);
+    int64_t others = own + (above ? above->others : 0);
     int64_t spent = i64_sum(x->t->metrics.tokens_in, x->t->metrics.tokens_out);
     int64_t asked = i64_sum(open->tokens, input);
     struct room r = {0};
 
     if (most->tokens)
-        room_take(&r, most->tokens - i64_sum(asked, spent), STR("tokens"), 0);
+        room_take(&r, most->tokens - i64_sum(asked, spent), STR("tokens"), own);
     if (most->cost_nano)
         room_take(&r,
                   bought(&m->price, input,
                          most->cost_nano -
                              i64_sum(x->t->metrics.cost_nano, open->cost_nano)),
-                  STR("cost"), 0);
+                  STR("cost"), own);
     if (above && above->tokens < INT64_MAX)
-        room_take(&r, above->tokens - asked, STR("tokens"), above->others);
+        room_take(&r, above->tokens - asked, STR("tokens"), others);
     if (above && above->cost_nano < INT64_MAX)
         room_take(&r,
                   bought(&m->price, input, above->cost_nano - open->cost_nano),
-                  STR("cost"), above->others);
+                  STR("cost"), others);
     return r;
 }
 
@@ -139,10 +170,10 @@ static struct room room_for(const struct tt *x, const struct model_use *m,
 bool allow_answer(const struct tt *x, const struct model_use *m, int64_t input,
                   const struct asked *beside, struct allowance *out)
 {
-    struct room r = room_for(x, m, input, &beside->open);
+    struct room r = room_for(x, m, input, beside);
     int64_t most = m->output_tokens ? m->output_tokens : m->output_max;
     int64_t least = most && most < ANSWER_TOKENS_MIN ? most : ANSWER_TOKENS_MIN;
-    int64_t share = r.tokens / (1 + beside->others + r.others);
+    int64_t share = r.share;
 
     *out = (struct allowance){0};
     if (!r.limit.ptr)

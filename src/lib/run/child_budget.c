@@ -91,15 +91,8 @@ static bool counts(const struct child *c)
  * and may make one. The state knows them before they are started. */
 static int64_t others_of(const struct wend_run *r, const struct child *but)
 {
-    const struct turn *t = &r->turn;
-    uint32_t place = 0, i;
-    int64_t others = but ? -1 : 0;
+    int64_t others = turn_children(&r->turn) - (but != NULL);
 
-    for (const struct call *c = t->calls; c; c = c->prev)
-        others += turn_call_state(t, c->index)->child.ptr != NULL;
-    while (t->plan.started &&
-           (i = plan_marked(&t->plan, MARK_RUNS, &place)) != PLAN_NONE)
-        others += plan_action_state(&t->plan, i)->child.ptr != NULL;
     for (const struct child *c = r->children; c; c = c->next)
         others -= c != but && counts(c) && c->run->turn.phase == PH_MODEL;
     return others > 0 ? others : 0;
@@ -145,7 +138,8 @@ const struct budget *child_budget(struct wend_run *r, const struct input *in)
 
     if (!r->child && !r->children && !(r->resumed && has_limit(r)))
         return NULL;
-    r->budget = (struct budget){INT64_MAX, INT64_MAX, 0};
+    r->budget = (struct budget){.tokens = INT64_MAX, .cost_nano = INT64_MAX};
+    r->budget.children = turn_children(&r->turn) - (in->done.child != NULL);
     for (const struct wend_run *a = r; a;
          a = a->child ? a->child->parent : NULL) {
         const wend_ev_limits *l = &a->turn.limits;

@@ -469,7 +469,8 @@ static void test_budget(void)
     };
 
     for (size_t i = 0; i < tap_count(rows); i++) {
-        struct budget budget = {rows[i].tokens, INT64_MAX, 0};
+        struct budget budget = {.tokens = rows[i].tokens,
+                                .cost_nano = INT64_MAX};
         struct input in = {.kind = IN_START,
                            .run = {RUN_ID, sizeof RUN_ID - 1},
                            .budget = &budget};

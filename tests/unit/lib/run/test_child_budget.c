@@ -132,6 +132,51 @@ static void test_same_step(void)
     rig_close(&r);
 }
 
+/* ---- Beside each other --------------------------------------------------- */
+
+#define AGENT(name) \
+    "{name: " name ", type: agent, target: kid, mode: async, prompt: do}"
+#define LLM(name) "{name: " name ", type: llm, mode: async, prompt: do}"
+#define ACTIONS(list) "wend: plan/1\nname: p\nactions: [" list "]\n"
+
+/* An answer may be as long as the whole budget: each request gets its share,
+ * also beside a child that has asked nothing yet. */
+static void test_beside(void)
+{
+    static const char *const plans[] = {
+        ACTIONS(LLM("a") ", " AGENT("z")),
+        ACTIONS(AGENT("a") ", " LLM("z")),
+        ACTIONS(LLM("a") ", " LLM("b") ", " AGENT("z")),
+        ACTIONS(AGENT("a") ", " LLM("b") ", " AGENT("c") ", " LLM("z")),
+    };
+
+    for (size_t i = 0; i < tap_count(plans); i++) {
+        wend_plan *plan = NULL;
+        wend_run *run = NULL;
+        wend_agent *kid;
+        struct rig r;
+
+        memset(&r, 0, sizeof r);
+        r.agent_options.approve = WEND_APPROVE_ALL;
+        r.agent_options.limits.tokens = LIMIT;
+        r.agent_options.output_tokens = LIMIT;
+        if (!rig_open(&r, NULL,
+                      SCRIPT("{\"text\":\"x\",\"first_delay\":\"20ms\","
+                             "\"repeat\":\"forever\"}")))
+            return;
+        kid = add_agent(&r, r.agent, "kid",
+                        SCRIPT("{\"text\":\"x\",\"first_delay\":\"20ms\"}"),
+                        LIMIT);
+        wend_plan_parse(str_of(plans[i]), NULL, &plan, &r.err);
+        wend_run_start_plan(r.agent, plan, NULL, NULL, &run, &r.err);
+        check_limit(run, "ok", LIMIT, plans[i]);
+        wend_run_free(run);
+        wend_plan_free(plan);
+        wend_agent_free(kid);
+        rig_close(&r);
+    }
+}
+
 /* ---- After an interruption ----------------------------------------------- */
 
 static const char both[] =
@@ -254,6 +299,7 @@ static void test_moved(void)
 int main(void)
 {
     test_same_step();
+    test_beside();
     test_lost();
     test_moved();
     return tap_done();
