@@ -95,7 +95,7 @@ void call_set_structured(wend_call *call, wend_str json);
 /* An image, a document or audio that goes to the model with the answer, set
  * before it; the bytes say what it is. Appends a note for the answer to `note`,
  * which may be NULL. May be called on any thread. WEND_E_INVAL, WEND_E_LIMIT:
- * it is none of these, or too much; the error completes the sentence "NAME
+ * it is something else, or too much; the error completes the sentence "NAME
  * ...". */
 wend_status call_add_part(wend_call *call, wend_str bytes, wend_str name,
                           struct buf *note, wend_error *err);

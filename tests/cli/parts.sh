@@ -140,7 +140,7 @@ refused "over the limit" "'wide.png' has 8001x100 pixels, and anthropic accepts 
 refused "a bomb" "'bomb.png' is too large: 65535x65535 pixels, at most 16384x16384" bomb.png
 refused "one of two" "'bomb.png' is too large" red.png bomb.png
 refused "cut off" "'cut.png' is not a valid PNG image: it is cut off" cut.png
-refused "a PDF that is none" "'text.pdf' is not a PDF document: it is text" text.pdf
+refused "a PDF that is text" "'text.pdf' is not a PDF document: it is text" text.pdf
 refused "of no type" "'binary' is neither text nor a file of a known type" binary
 refused "empty" "'empty' is empty" empty
 refused "a pipe" "'pipe' is not a regular file" pipe

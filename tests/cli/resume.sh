@@ -342,7 +342,7 @@ is "interrupted twice: order" "$(resumed)" \
     "run_resume call_end turn_end metrics run_end"
 is "interrupted twice: canceled" "$(field status)" canceled
 
-# ---- A plan, whose action nobody knows about -----------------------------------------
+# ---- A plan with an action of unknown outcome -----------------------------------------
 
 tool unsafe
 printf 'wend: plan/1\nname: p\nactions:\n  - {name: a, type: tool, target: t}\n' \

@@ -218,7 +218,7 @@ is "a task: nothing that was done" "$(times once) $(times wait)" "1 2"
 is "a task: usage" "$(field tokens_in)" 50
 sound "a task"
 
-# Its budget is the parent's: what that stops goes on with a higher one.
+# Its budget is the parent's: what that stops continues with a higher one.
 fresh
 : >go
 sed -i 's/input: 10/input: 5000/' "$work/kid.script"

@@ -120,7 +120,7 @@ has "runs" "$out" "follows ${first:0:8}"
 
 # ---- The same bytes ------------------------------------------------------------------
 
-# A fork goes on with the messages of the run itself.
+# A fork continues with the messages of the run itself.
 for row in openai:/v1 responses:/v1 anthropic:/v1 gemini:/v1beta ollama:; do
     provider=${row%%:*}
     for what in think:2:4 call:calculator:%7B%22expression%22:%226*7%22%7D; do

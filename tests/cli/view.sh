@@ -24,7 +24,7 @@ lacks "text: harmless" "$out" $'\e'
 [ "$(LC_ALL=C.UTF-8 wc -L <"$out")" -le 80 ]
 ok "text: 80 columns"
 ! LC_ALL=C grep -q '[^ -~]' "$out"
-ok "text: only ASCII in such a locale"
+ok "text: only ASCII in an ASCII locale"
 LC_ALL=C.UTF-8 run "$WEND" view last
 has "text: blocks elsewhere" "$out" "▒"
 

@@ -12,7 +12,7 @@ enum {
     TAIL_COLUMNS = 22, /* duration and outcome, if there is room */
     TIME_COLUMNS = 8,
     BAR_COLUMNS = 10,
-    BAR_MIN = 4, /* without so many columns there is no bar */
+    BAR_MIN = 4, /* with fewer columns there is no bar */
     REST = 4,    /* columns between name, bar and tail, and before them */
     INDENT = 2,  /* of a line that continues another */
 };

@@ -216,7 +216,7 @@ const struct frame *frame_with(const struct config *c, wend_str context_json,
         return &c->frame;
     context = json_parse(context_json, &scratch, NULL);
     frame = arena_alloc(a, sizeof *frame);
-    if (!context || !frame) { /* no log of ours has it damaged */
+    if (!context || !frame) { /* only a damaged log has it */
         a->failed |= scratch.failed;
         arena_free(&scratch);
         return a->failed ? NULL : &c->frame;

@@ -65,7 +65,7 @@ struct compaction {
     size_t cuts_count;
     wend_str summary; /* behind the first message that stays; absent: none */
     bool readable;    /* results that are cut can be read: see result_read */
-    int64_t messages; /* the newest are at most so many; 0: any number */
+    int64_t messages; /* the most of the newest; 0: any number */
 };
 
 /* Cuts results. False: that would free too little to be worth a new prefix. */

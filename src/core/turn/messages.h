@@ -18,11 +18,12 @@ wend_status messages_parse(wend_str json, struct arena *a,
                            const struct msg **newest, wend_error *err);
 
 /* The messages as JSON, oldest first; absent if there are none, or a->failed.
- * `most`: at most so many of the newest, 0 = all. What is left begins with a
+ * `most`: how many of the newest at most, 0 = all. What is left begins with a
  * message of the user, and each call in it has its result. */
 wend_str messages_text(const struct msg *newest, int64_t most, struct arena *a);
 
-/* The parts of all messages of such a text, in the arena; NULL: none. */
+/* The parts of all messages in a text of messages_text, in the arena; NULL:
+ * none. */
 const wend_ev_part *messages_parts(wend_str json, struct arena *a,
                                    size_t *count);
 

@@ -219,7 +219,7 @@ void on_summary_done(struct tt *x)
 }
 
 /* It has been retried as any other request. One that broke off can still be
- * asked for again, since nobody has seen it. */
+ * asked for again, since no reader has seen it. */
 void on_summary_fail(struct tt *x)
 {
     const struct reply *r = x->in->reply;

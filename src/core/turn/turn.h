@@ -236,7 +236,7 @@ bool turn_shows_deltas(const struct turn *t);
 /* Estimated tokens of the next request: what the provider counted for the last
  * one, and what is new since. */
 int64_t turn_tokens(const struct turn *t);
-/* The same for one with so many more tokens of an average family. */
+/* The same with `more` tokens, counted as an average family has them. */
 int64_t turn_tokens_with(const struct turn *t, int64_t more);
 struct token_map turn_map(const struct turn *t);
 /* The same for another model, of which nothing is counted yet. */
@@ -322,7 +322,7 @@ const wend_ev_part **turn_media_sent(const struct turn *t, struct arena *a,
 uint32_t media_in_words(wend_str message, uint32_t present);
 /* As the reason of model_retry has them: "refused image". */
 wend_str media_reason(uint32_t types, struct arena *a);
-/* Notes such a reason; others change nothing. */
+/* Takes a reason of media_reason; others change nothing. */
 void turn_note_refused(struct turn *t, wend_str reason, const struct keep *k);
 
 #endif

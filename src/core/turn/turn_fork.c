@@ -83,8 +83,8 @@ static bool take_over(struct turn *t, wend_str config_json, wend_str model,
 /* ---- Children that did not end ok ----------------------------------------
  *
  * The run that is tried again counted what they used, and so does the fork from
- * its first event on. The run that continues such a child has the same usage in
- * its own: only what it adds counts once more. */
+ * its first event on. The run that continues a child has the same usage in its
+ * own: only what it adds counts once more. */
 
 const struct unfinished *turn_unfinished(const struct turn *t, wend_str call,
                                          wend_str action)

@@ -22,7 +22,7 @@ static bool is_open(const struct turn *t, const wend_ev_unfinished *e)
 }
 
 /* A child that was canceled before it began has no log, but the run that it was
- * to continue has. An imported run may have the id of one of ours. */
+ * to continue has. An imported run may have the id of another one. */
 static bool has_log(struct fork *f, wend_str run)
 {
     struct arena a = {.mem = &f->store->mem};

@@ -410,7 +410,7 @@ static struct known *child_of(struct sim *s, const struct store_batch *b)
     k->epoch = 1;
     k->parent = known_by_id(s, b->birth->parent);
     if (!k->parent)
-        broken(s, LAW_BATCH, "run %u is nobody's child", k->place);
+        broken(s, LAW_BATCH, "run %u is a child without a parent", k->place);
     snprintf(k->id, sizeof k->id, "%.*s", (int)b->run.len, b->run.ptr);
     s->head.counters->children++;
     trace(s, "run %u is a child", k->place);
@@ -424,7 +424,8 @@ static void adopt(struct sim *s, const struct store_batch *b)
 
     k->parent = known_by_id(s, b->birth->above);
     if (!k->parent || !of)
-        broken(s, LAW_BATCH, "run %u continues nobody's child", k->place);
+        broken(s, LAW_BATCH, "run %u continues a child without a parent",
+               k->place);
     k->born = k->forked = true;
     of->has_forks = true;
     k->pack_max = of->pack_max; /* its past has them */

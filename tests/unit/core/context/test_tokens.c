@@ -119,7 +119,7 @@ static void test_families(void)
 }
 
 /* A conversation that a provider counts by its own rule: `rate` of the true
- * count in hundredths, and so many tokens around each message. */
+ * count in hundredths, and the tokens around each message. */
 static const struct provider {
     const char *why, *spec;
     int64_t rate, around, system;

@@ -298,7 +298,7 @@ static const struct {
      1500},
     {"pages", PART("document", "application/pdf", .pages = 3),
      "anthropic:claude-sonnet-5", 9000},
-    {"pages that nobody counted",
+    {"pages that are not counted",
      PART("document", "application/pdf", .bytes = 120000),
      "gemini:gemini-2.5-pro", 3 * 258},
     {"pages of a log that lies",

@@ -46,9 +46,9 @@ static const struct {
      "[{\"role\":\"user\",\"text\":\"a\",\"calls\":"
      "[]}]",
      "messages[0]: 'calls' is not a field"},
-    {"a text that is none", "[{\"role\":\"user\",\"text\":1}]",
+    {"a text that is a number", "[{\"role\":\"user\",\"text\":1}]",
      "messages[0].text: expected string, not number"},
-    {"failed that is none",
+    {"failed that is not a boolean",
      "[" U("q") "," AC(CALL("1")) ",{\"role\":\"tool\","
                                   "\"call\":\"1\",\"failed\":1}]",
      "messages[2].failed: expected true or false"},

@@ -47,7 +47,7 @@ static const struct context_row rows[] = {
     {"an empty one, and a second one", SMALL("680"), FULL "done text:sum done",
      SUMMARY "model_end(failed) warning model_start(summary) +ask "
              "model_end compacted(summary) " ANSWER},
-    {"one with a call is none", SMALL("680"), FULL "text call:r done",
+    {"one with a call is invalid", SMALL("680"), FULL "text call:r done",
      SUMMARY "model_end(failed) warning model_start(summary) +ask"},
     {"three that are none: the newest messages", SMALL("680"),
      FULL "done done done",
