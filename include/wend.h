@@ -305,6 +305,7 @@ WEND_API wend_status wend_runtime_wakeup(wend_runtime *rt);
 /* ---- Agent: a model, instructions, tools, limits ------------------------- */
 
 #include "wend_agent.h"
+#include "wend_load.h"
 
 /* ---- Hooks: inspect, change, skip or stop -------------------------------- */
 

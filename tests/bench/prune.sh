@@ -63,7 +63,8 @@ turns:
     first_delay: 4ms
     repeat: forever
 END
-"$wend" run --json -m "script:$tmp/script.yaml" --max-turns 1000000 hi \
+printf 'wend: agent/1\nloop: off\n' >"$tmp/calm.yaml"
+"$wend" run --json -a "$tmp/calm.yaml" -m "script:$tmp/script.yaml" --max-turns 1000000 hi \
     >"$tmp/live" 2>/dev/null </dev/null &
 live=$!
 

@@ -6,6 +6,7 @@
 # One that keeps what was freed would look like one that holds the file.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=1
 
+printf 'wend: agent/1\nloop: off\n' >"$work/calm.yaml" # its calls are the same
 word=$(printf '%04000d' 7)
 many() { # TURNS: the name of a file with a run of so many
     local model
@@ -15,7 +16,7 @@ many() { # TURNS: the name of a file with a run of so many
     calls: [{name: calculator, args: {expression: \"1+1\"}}]
     repeat: $1
   - text: done")
-    "$WEND" run -q -m "$model" --max-turns 1000 hi >/dev/null &&
+    "$WEND" run -q -a "$work/calm.yaml" -m "$model" --max-turns 1000 hi >/dev/null &&
         "$WEND" export -o "$work/$1.jsonl" last && echo "$work/$1.jsonl"
 }
 

@@ -126,7 +126,8 @@ gaps() { # FROM TO, in seconds
         END { printf "%d %d\n", most * 1000, count }'
 }
 
-"$WEND" run --json -m "$steps" --max-turns 1000000 hi \
+printf 'wend: agent/1\nloop: off\n' >"$work/calm.yaml"
+"$WEND" run --json -a "$work/calm.yaml" -m "$steps" --max-turns 1000000 hi \
     >"$work/live" 2>/dev/null </dev/null &
 live=$!
 soon grep -q call_end "$work/live"

@@ -98,7 +98,7 @@ if __name__ == "__main__":
     helper.join()
 PY
 
-run "$WEND" runs # a store that is the user's own
+run "$WEND" run -q -m "$hello" hi # a store that is the user's own
 python3 host.py "$lib" "$work/told" >"$work/id" 2>"$work/said" &
 host=$!
 for _ in $(seq 600); do

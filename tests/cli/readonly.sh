@@ -82,7 +82,10 @@ mount --bind "$work/ro" "$work/ro"
 mount -o remount,bind,ro "$work/ro"
 exits "one without a list of owners" 0 "$WEND" runs --json --store "$fixed"
 exits "an empty file" 74 "$WEND" runs --store "$work/ro/none.db"
-exits "no file" 74 "$WEND" runs --store "$work/ro/nothing.db"
-has "no file: why" "$err" "its directory is read-only"
+exits "no file" 0 "$WEND" runs --store "$work/ro/nothing.db"
+has "no file: said" "$err" "there is no store at $work/ro/nothing.db"
+exits "no file to run with" 74 "$WEND" run --store "$work/ro/nothing.db" \
+    -m "$hello" hi
+has "no file to run with: why" "$err" "its directory is read-only"
 umount "$work/ro"
 finish

@@ -46,7 +46,9 @@ exits "a conversation that was imported is not continued" 2 \
 # ---- What counts ------------------------------------------------------------------
 
 mkdir elsewhere
-(cd elsewhere && exits "another directory" 2 "$WEND" run -c more) || checks_bad=1
+cd elsewhere || exit 1
+exits "another directory" 2 "$WEND" run -c more
+cd .. || exit 1
 "$WEND" run -q -m "$hello" --session holiday 'in a session' >"$out"
 printf '%s\n' 'wend: plan/1' 'name: p' 'actions:' \
     '- {name: a, type: tool, target: calculator, params: {expression: "1"}}' >p.yaml
@@ -82,8 +84,10 @@ killed
 exits "a session by name" 0 "$WEND" run -c --session holiday again
 start last
 is "a session by name: what it says" "$(said 'messages[0].text')" "in a session"
-(cd elsewhere && exits "from elsewhere" 0 "$WEND" run -c --session holiday again &&
-    has "from elsewhere: where it works" "$err" ", in $work/cwd") || checks_bad=1
+cd elsewhere || exit 1
+exits "from elsewhere" 0 "$WEND" run -c --session holiday again
+has "from elsewhere: where it works" "$err" ", in $work/cwd"
+cd .. || exit 1
 exits "no such session" 2 "$WEND" run -c --session hollday again
 has "no such session: said" "$err" \
     "there is no session 'hollday'; did you mean 'holiday'?; sessions: holiday"

@@ -53,7 +53,7 @@ const everything = s => [
     [`${s}.echo`, { message: 'hi' }, 'ok', 'Echo: hi'],
     [`${s}.get-sum`, { a: 2, b: 40 }, 'ok', '42'],
     [`${s}.get-sum`, { a: 'x' }, 'failed', ''],
-    [`${s}.get-tiny-image`, {}, 'ok', '[image image/png, '],
+    [`${s}.get-tiny-image`, {}, 'ok', '[image png 20x20]'],
     [`${s}.get-annotated-message`, { messageType: 'error' }, 'ok', 'Error'],
     [`${s}.get-resource-links`, { count: 2 }, 'ok', '[resource '],
     [`${s}.get-resource-reference`, { resourceType: 'Text', resourceId: 1 },

@@ -236,7 +236,8 @@ static void test_driven(void)
 {
     static const char *const headers[] = {
         "include/wend.h",      "include/wend_agent.h", "include/wend_event.h",
-        "include/wend_plan.h", "include/wend_sim.h",   "include/wend_store.h"};
+        "include/wend_load.h", "include/wend_plan.h",  "include/wend_sim.h",
+        "include/wend_store.h"};
     static const char *const own[] = {"tests/unit/driver_world.h",
                                       "tests/unit/driver_ops.h",
                                       "tests/unit/driver_more.h"};

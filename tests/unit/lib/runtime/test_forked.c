@@ -390,9 +390,9 @@ static size_t check_header(const char *name)
 
 static void test_functions(void)
 {
-    static const char *const headers[] = {"wend.h",       "wend_agent.h",
-                                          "wend_event.h", "wend_plan.h",
-                                          "wend_sim.h",   "wend_store.h"};
+    static const char *const headers[] = {
+        "wend.h",      "wend_agent.h", "wend_event.h", "wend_load.h",
+        "wend_plan.h", "wend_sim.h",   "wend_store.h"};
     size_t count = 0;
 
     if (!make_all(path_of("all.db")))
