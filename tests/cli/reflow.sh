@@ -59,5 +59,45 @@ soon shows '3 running'
 soon over
 tm capture-pane -p -S - -t 0 >last
 is "the panel is not kept above the screen" "$(grep -c '^second ' last)" 1
+
+# A chat: its prompt has a row below the cursor, and an answer may be open.
+words=$(seq -f 'word%02.0f' 40 | paste -sd ' ')
+cat >a-model-with-a-name-of-more-than-forty-columns.yaml <<YAML
+turns:
+  - {when: slow, text: "$words", chunk: 7, delay: 100ms}
+  - {text: "The answer.\nIts last line.", repeat: forever}
+YAML
+resize() { # WIDTH
+    tm resize-window -t 0 -x $1 -y 24
+    soon sized $1
+    sleep 0.6 # at least one paint at that size
+}
+tm respawn-pane -k -t 0 \
+    "$WEND chat -m script:a-model-with-a-name-of-more-than-forty-columns.yaml"
+tm send-keys -R -t 0 \; clear-history -t 0
+resize 80
+soon shows '^>'
+tm send-keys -t 0 hello Enter
+soon shows 'tokens'
+for columns in 40 20 80 30; do
+    resize $columns
+    shown | sed '/^$/d' >now
+    is "chat, $columns columns: the answer, and one prompt" \
+        "$(grep -A 2 '^The answer' now | cut -c 1-14 | sed 's/ *$//' |
+            paste -sd/) $(grep -c '^script' now)" \
+        "The answer./Its last line./> 1" || sed 's/^/# /' now
+done
+resize 80
+tm send-keys -t 0 slow Enter
+soon shows 'word03'
+tm send-keys -t 0 draft
+soon shows '> draft'
+for columns in 50 33 70; do resize $columns; done
+soon shows word40
+soon shows tokens
+tm capture-pane -p -S - -t 0 >last
+tr -d ' \n' <last >now
+has "chat, resized while it answers: the answer" now "${words// /}" ||
+    sed 's/^/# /' last
 tm kill-server
 finish

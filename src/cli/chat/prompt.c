@@ -153,6 +153,8 @@ static void lift(struct chat *c)
 {
     struct buf out = {.mem = &cli_mem};
 
+    panel_resize(&c->panel, term_width(STDERR_FILENO),
+                 term_height(STDERR_FILENO), term_reflows());
     panel_lift(&c->panel, &out);
     write_all(STDERR_FILENO, buf_view(&out));
     buf_free(&out);

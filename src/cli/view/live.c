@@ -32,10 +32,33 @@ void live_event(struct view *v, const wend_event *ev)
     v->heard_us = steady_us();
 }
 
+/* The text above is wrapped anew as well. */
+static bool has_new_size(struct view *v)
+{
+    v->width = term_width(STDERR_FILENO);
+    if (!panel_resize(&v->panel, v->width, term_height(STDERR_FILENO),
+                      term_reflows()))
+        return false;
+    if (term_reflows() && v->line) {
+        v->column = (v->line - 1) % v->width + 1;
+        if (v->panel.column)
+            v->panel.column = v->column;
+    }
+    if (v->question.len)
+        v->lay(v->asker);
+    return true;
+}
+
 void live_lift(struct view *v)
 {
-    if (v->paints)
-        panel_lift(&v->panel, v->together ? &v->results.text : &v->talk.text);
+    if (!v->paints)
+        return;
+    if (v->panel.rows && !v->question.len) {
+        has_new_size(v); /* it may lie elsewhere by now */
+        if (v->column >= v->width)
+            v->line = 0; /* the text continues below: panel_lift */
+    }
+    panel_lift(&v->panel, v->together ? &v->results.text : &v->talk.text);
 }
 
 /* A shell had the terminal, and has ended its line. */
@@ -43,7 +66,7 @@ void live_anew(struct view *v)
 {
     panel_forget(&v->panel);
     v->painted_us = 0;
-    v->column = 0;
+    v->column = v->line = 0;
     v->text_open &= !v->safe_only;
 }
 
@@ -52,6 +75,7 @@ void live_text(struct view *v, wend_str text)
     if (!v->paints || !v->together)
         return;
     v->column = term_column(v->column, v->width, text);
+    v->line = term_column(v->line, SIZE_MAX / 2, text);
     v->text_us = steady_us();
 }
 
@@ -99,17 +123,6 @@ static void paint(struct view *v, int64_t mono_us)
 static bool is_typed_at(const struct view *v)
 {
     return v->question.len && v->panel.rows && !v->keys;
-}
-
-static bool has_new_size(struct view *v)
-{
-    v->width = term_width(STDERR_FILENO);
-    if (!panel_resize(&v->panel, v->width, term_height(STDERR_FILENO),
-                      term_reflows()))
-        return false;
-    if (v->question.len)
-        v->lay(v->asker);
-    return true;
 }
 
 int view_tick(struct view *v)

@@ -19,12 +19,32 @@ static size_t rows_of(wend_str text, size_t width)
     return rows;
 }
 
+/* Rows below the cursor once the terminal has wrapped them anew: the cursor
+ * stays with its character. */
+static size_t rows_below(const struct panel *p, size_t width)
+{
+    wend_str text = buf_view(&p->shown), line;
+    size_t left = str_count(text, '\n'), below = 0, rows, row;
+
+    while (text.len && str_line(&text, &line)) {
+        rows = rows_of((wend_str){line.ptr, line.len + 1}, width);
+        row = p->cursor / width < rows ? p->cursor / width : rows - 1;
+        if (left <= p->up)
+            below += rows;
+        else if (left == p->up + 1)
+            below += rows - 1 - row;
+        left--;
+    }
+    return below;
+}
+
 bool panel_resize(struct panel *p, size_t width, size_t height, bool reflows)
 {
     bool changed = width != p->width || height != p->height;
 
     if (changed && p->rows && reflows) {
         p->rows = rows_of(buf_view(&p->shown), width);
+        p->up = rows_below(p, width);
         p->column %= width;
         p->wrapped = true;
     }
@@ -57,6 +77,7 @@ void panel_cursor(struct panel *p, struct buf *out, size_t up, size_t column)
     if (column)
         buf_fmt(out, "\033[%zuC", column);
     p->up = up;
+    p->cursor = column;
 }
 
 /* From the start of the first row. tmux would keep a screen that is erased as
@@ -70,7 +91,7 @@ static void erase(const struct panel *p, struct buf *out)
 
 void panel_forget(struct panel *p)
 {
-    p->rows = p->column = p->up = 0;
+    p->rows = p->column = p->up = p->cursor = 0;
     p->wrapped = false;
     buf_clear(&p->shown);
 }
@@ -98,7 +119,7 @@ void panel_paint(struct panel *p, struct buf *out, wend_str rows, size_t column)
     bool first = true;
     wend_str line;
 
-    if (str_eq(rows, buf_view(&p->shown)))
+    if (str_eq(rows, buf_view(&p->shown)) && !p->wrapped)
         return;
     if (!rows.len) {
         panel_lift(p, out);
@@ -125,4 +146,5 @@ void panel_paint(struct panel *p, struct buf *out, wend_str rows, size_t column)
         buf_cstr(out, "\033[J");
     p->rows = count;
     p->up = 0;
+    p->cursor = SIZE_MAX; /* behind the last row */
 }

@@ -18,6 +18,7 @@ struct panel {
     size_t column;        /* of the unfinished line above; 0: there is none */
     size_t width, height; /* of the terminal */
     size_t up;            /* rows from the last one up to the cursor */
+    size_t cursor;        /* its column in its line */
     bool wrapped;         /* the terminal wrapped its rows anew */
 };
 

@@ -166,7 +166,7 @@ struct buf *view_talk(struct view *v)
     if (v->text_open)
         buf_char(&v->results.text, '\n');
     v->text_open = false;
-    v->column = 0;
+    v->column = v->line = 0;
     return &v->results.text;
 }
 

@@ -73,6 +73,7 @@ struct view {
     struct markdown *markdown;     /* of the answer; NULL: as it is */
     bool in_chat;                  /* which tells what the run used */
     size_t column;                 /* where the text of the answer ended */
+    size_t line;                   /* columns of its last line, not wrapped */
     int64_t painted_us, text_us;   /* monotonic: the last paint and text */
     int64_t event_us, heard_us;    /* the newest event: its time, ours */
     /* The answer: */

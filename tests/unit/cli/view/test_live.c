@@ -104,6 +104,22 @@ static void test_panel(void)
     panel_lift(&p, &b);
     tap_is_str(buf_view(&b), "\r\033[2A\033[K\033[B\033[J\033[A\033[A\033[4C",
                "a terminal that wraps anew has more rows");
+    panel_resize(&p, 20, 10, true);
+    panel_paint(&p, &b, STR("> a\n0123456789012345\n"), 0);
+    panel_cursor(&p, &b, 1, 3);
+    panel_resize(&p, 8, 10, true);
+    buf_clear(&b);
+    panel_paint(&p, &b, STR("> a\n0123456789012345\n"), 0);
+    tap_is_str(buf_view(&b),
+               "\r\033[K\033[B\033[J\033[A> a\033[K\n0123456789012345\033[K",
+               "... also below the cursor, and is painted anew");
+    panel_paint(&p, &b, STR("0123456789\nx\n"), 0);
+    panel_cursor(&p, &b, 1, 9);
+    panel_resize(&p, 4, 10, true);
+    buf_clear(&b);
+    panel_lift(&p, &b);
+    tap_is_str(buf_view(&b), "\r\033[2A\033[K\033[B\033[J\033[A",
+               "... and above it in its line");
     buf_free(&p.shown);
     buf_free(&b);
 }
