@@ -252,6 +252,75 @@ exits "its own limit: retry" 0 "$WEND" retry --sandbox off
 is "its own limit: nothing is repeated" "$(times once) $(times wait)" "2 1"
 sound "its own limit"
 
+# ---- What the command line gives reaches children that have none of their own -----
+
+fresh
+printf 'wend: agent/1\nname: heir\ntools: []\n' >heir.yaml
+cat >in.yaml <<END
+wend: plan/1
+name: in
+actions:
+  - {name: wait, type: tool, target: wait, output_key: w}
+  - {name: heir, type: agent, target: heir.yaml, prompt: say, output_key: h,
+     depends_on: [wait]}
+outputs: {h: \$h}
+END
+cat >out.yaml <<END
+wend: plan/1
+name: out
+actions:
+  - {name: w, type: workflow, target: in.yaml, output_key: o}
+outputs: {o: \$o}
+END
+bad='script:{"turns":[{"error":{"code":"auth","message":"bad key"}}]}'
+good='script:{"turns":[{"text":"other"}]}'
+
+exits "a limit of time" 3 "$WEND" plan run $with --timeout 1s -m "$bad" \
+    --tools tools/wait.yaml out.yaml
+: >go
+exits "a limit of time: raised" 1 "$WEND" retry --sandbox off --timeout 60s
+has "a limit of time: the child continues" "$err" "bad key"
+exits "another model" 0 "$WEND" retry --sandbox off -m "$good"
+is "another model: it answers" "$(cat "$out")" '{"o":{"h":"other"}}'
+sound "another model"
+
+waiting() { # SIGNAL: a child waits for approval, then its parent ends
+    fresh
+    "$WEND" plan run --sandbox off --approve ask -m "$good" \
+        --tools tools/once.yaml out.yaml >/dev/null 2>&1 </dev/null &
+    soon child_asks
+    kill -"$1" $!
+    wait $! 2>/dev/null
+}
+child_asks() {
+    "$WEND" runs --json --limit 0 | grep -m 1 '"child":true' >list
+    "$WEND" log --json "$(json list "$(at run)")" --type approval_ask |
+        grep -q '"name":"once"'
+}
+sed -i 's/target: wait/target: once/' in.yaml
+waiting INT
+exits "approval: retry" 0 timeout 60 "$WEND" retry --sandbox off --approve all
+is "approval: retry: it runs" "$(times once)" 1
+sound "approval: retry"
+waiting KILL
+exits "approval: resume" 0 timeout 60 "$WEND" resume --sandbox off \
+    --approve all last
+is "approval: resume: it runs" "$(times once)" 1
+sound "approval: resume"
+
+# So do limits after a kill.
+fresh
+sed -i 's/target: once/target: wait/' in.yaml
+"$WEND" plan run $with --timeout 2s -m "$good" --tools tools/wait.yaml \
+    out.yaml >/dev/null 2>&1 &
+soon test -e began
+kill -KILL $!
+wait $! 2>/dev/null
+(sleep 3; : >go) &
+exits "a limit of time: resume" 0 "$WEND" resume --sandbox off --timeout 60s last
+wait
+sound "a limit of time: resume"
+
 # ---- A plan in a plan, whose child fails --------------------------------------------
 
 fresh

@@ -372,6 +372,15 @@ static void tools_look(const struct json *config, struct child_config *k)
         tools_look(json_get(e, "config"), k);
 }
 
+static bool names_limits(const struct json *list)
+{
+    const struct json *j = list ? list->first : NULL;
+
+    while (j && !str_is(json_str(j), "limits"))
+        j = j->next;
+    return j;
+}
+
 /* An action of a plan may be of any class, whatever its agent's tools are. */
 static wend_status child_read(const struct json *j, struct arena *a, void *item,
                               wend_error *err)
@@ -385,6 +394,7 @@ static wend_status child_read(const struct json *j, struct arena *a, void *item,
     k->config_json = json_text(config, a);
     k->plan_json = json_text(json_get(j, "plan"), a);
     limits_read(json_get(j, "limits"), &k->limits);
+    k->limits_above = names_limits(json_get(j, "inherits"));
     k->reads = !k->plan_json.ptr;
     k->notes_off = str_is(json_str(json_get(config, "notes")), "off");
     tools_look(config, k);

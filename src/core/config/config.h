@@ -139,6 +139,7 @@ struct child_config {
     wend_str config_json;  /* the same, without what the parent adds */
     wend_str plan_json;    /* absent: it takes a prompt */
     wend_ev_limits limits; /* its own */
+    bool limits_above;     /* ... which are those of its parent */
     bool reads;            /* whatever it does, it only reads */
     bool notes_off;        /* its model is not told the parent's context */
 };

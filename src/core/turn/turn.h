@@ -90,6 +90,7 @@ struct turn {
     const struct frame *frame; /* of both: what a request says first */
     wend_str model;
     wend_ev_limits limits;
+    bool redefined; /* its log has another config: its children follow it */
 
     int64_t counter; /* of this turn, -1 before the first */
     wend_str id, parent_id;

@@ -64,7 +64,7 @@ static bool take_over(struct turn *t, wend_str config_json, wend_str model,
     if (config_json.ptr) {
         if (!turn_take_config(t, config_json, k))
             return false;
-        t->reconfigured = true;
+        t->reconfigured = t->redefined = true;
         memset(t->dropped, 0, sizeof t->dropped);   /* by other models */
         if (t->model_at >= t->config->models_count) /* no event of ours */
             t->model_at = 0;
@@ -186,6 +186,32 @@ static int64_t since_last(const struct turn *t, const wend_event *ev)
     return ev->time_us - t->time_us;
 }
 
+/* What waits for approval is decided again; all: also what has got it. */
+static void forget_answers(struct plan_state *p, bool all, struct arena *a)
+{
+    static const unsigned marks[] = {MARK_OPEN, MARK_RUNS};
+
+    for (size_t m = 0; p->started && m < sizeof marks / sizeof *marks; m++) {
+        uint32_t place = 0, i;
+
+        while ((i = plan_marked(p, marks[m], &place)) != PLAN_NONE) {
+            const struct action_state *was = plan_action_state(p, i);
+            struct action_state *s;
+
+            if (was->at != AT_APPROVAL && !(all && was->answered))
+                continue;
+            s = arena_alloc(a, sizeof *s);
+            if (!s)
+                return;
+            *s = *was;
+            p->approvals -= s->at == AT_APPROVAL;
+            s->at = s->at == AT_APPROVAL ? AT_READY : s->at;
+            s->answered = s->approved = false;
+            plan_keep_state(p, i, s, a);
+        }
+    }
+}
+
 void turn_fork(struct turn *t, const wend_event *ev, const struct keep *k)
 {
     const wend_ev_run_fork *e = &ev->u.run_fork;
@@ -207,32 +233,8 @@ void turn_fork(struct turn *t, const wend_event *ev, const struct keep *k)
         add_unfinished(t, &e->children[i], STR_NONE, k);
     lose_calls(t);
     plan_interrupt(&t->plan, since_last(t, ev), k->arena);
-}
-
-/* Approvals are asked for again. */
-static void forget_answers(struct plan_state *p, struct arena *a)
-{
-    static const unsigned marks[] = {MARK_OPEN, MARK_RUNS};
-
-    for (size_t m = 0; p->started && m < sizeof marks / sizeof *marks; m++) {
-        uint32_t place = 0, i;
-
-        while ((i = plan_marked(p, marks[m], &place)) != PLAN_NONE) {
-            const struct action_state *was = plan_action_state(p, i);
-            struct action_state *s;
-
-            if (was->at != AT_APPROVAL && !was->answered)
-                continue;
-            s = arena_alloc(a, sizeof *s);
-            if (!s)
-                return;
-            *s = *was;
-            p->approvals -= s->at == AT_APPROVAL;
-            s->at = s->at == AT_APPROVAL ? AT_READY : s->at;
-            s->answered = s->approved = false;
-            plan_keep_state(p, i, s, a);
-        }
-    }
+    if (e->config_json.ptr)
+        forget_answers(&t->plan, false, k->arena);
 }
 
 static int64_t at_least_0(int64_t n)
@@ -272,8 +274,8 @@ void turn_resume(struct turn *t, const wend_event *ev, const struct keep *k)
     t->forked |= e->config_json.ptr || e->model.ptr;
     lose_calls(t);
     plan_interrupt(&t->plan, since_last(t, ev), k->arena);
-    if (e->imported)
-        forget_answers(&t->plan, k->arena);
+    if (e->imported || e->config_json.ptr)
+        forget_answers(&t->plan, e->imported, k->arena);
 }
 
 /* ---- Limits --------------------------------------------------------------

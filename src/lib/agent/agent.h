@@ -125,6 +125,7 @@ struct wend_agent {
     bool tape_plays;     /* else it records */
     wend_str tape_dir;   /* absent: neither */
     wend_project project;
+    uint32_t inherits; /* WEND_FORK_ bits: what the agent around it decides */
 };
 
 /* WEND_OK, or why the call that `what` names must not happen. */

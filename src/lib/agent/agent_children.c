@@ -110,6 +110,39 @@ void agent_drop_children(wend_agent *a)
 
 /* ---- What the log says about them ---------------------------------------- */
 
+/* Its own settings, whatever the agent around it is given later, are all that
+ * is not named here. */
+static const struct {
+    uint32_t bit;
+    const char *name;
+} inherited[] = {{WEND_FORK_MODEL, "model"},
+                 {WEND_FORK_PARAMS, "params"},
+                 {WEND_FORK_POLICY, "policy"},
+                 {WEND_FORK_LIMITS, "limits"}};
+
+uint32_t child_inherits(const struct json *entry)
+{
+    const struct json *list = json_get(entry, "inherits");
+    uint32_t bits = 0;
+
+    for (const struct json *j = list ? list->first : NULL; j; j = j->next)
+        for (size_t i = 0; i < sizeof inherited / sizeof *inherited; i++)
+            if (str_is(json_str(j), inherited[i].name))
+                bits |= inherited[i].bit;
+    return bits;
+}
+
+static void put_inherits(struct buf *b, uint32_t bits)
+{
+    if (!bits)
+        return;
+    json_open(b, "inherits", '[');
+    for (size_t i = 0; i < sizeof inherited / sizeof *inherited; i++)
+        if (bits & inherited[i].bit)
+            json_add_str(b, NULL, str_of(inherited[i].name));
+    json_close(b, ']');
+}
+
 static void put_child(struct buf *b, const struct agent_child *k)
 {
     const wend_ev_limits *l = &k->agent->limits;
@@ -126,6 +159,7 @@ static void put_child(struct buf *b, const struct agent_child *k)
     json_add_i64(b, "cost_nano", l->cost_nano);
     json_add_i64(b, "parallel", l->parallel);
     json_close(b, '}');
+    put_inherits(b, k->agent->inherits);
     json_add_raw(b, "plan", k->plan_json);
     json_add_raw(b, "config", k->agent->configs[k->mode]->json);
     json_close(b, '}');

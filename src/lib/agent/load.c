@@ -6,6 +6,7 @@
  * only those about models, keys and permissions. Its usage also counts towards
  * the limits of the outer agent.
  */
+#include "lib/agent/agent.h"
 #include "lib/agent/load.h"
 
 #include <assert.h>
@@ -447,6 +448,10 @@ wend_status load_agent(struct load *l, const wend_manifest *m,
                          l->err);
     if (!s)
         s = wend_agent_new(l->rt, &o, &agent, l->err);
+    if (!s && outer)
+        agent->inherits =
+            WEND_FORK_POLICY |
+            (f->model ? 0 : (uint32_t)(WEND_FORK_MODEL | WEND_FORK_PARAMS));
     if (!s)
         s = load_tools(l, agent, m, outer != NULL);
     if (!s)

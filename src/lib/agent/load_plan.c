@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lib/agent/agent.h"
 #include "lib/agent/load.h"
 #include "lib/plan/plan.h"
 
@@ -156,6 +157,9 @@ static wend_status add_child(struct load *l, wend_agent *agent,
 
     if (child->plan) {
         s = load_plan(l, m, child, &o.agent);
+        if (!s)
+            o.agent->inherits = WEND_FORK_MODEL | WEND_FORK_PARAMS |
+                                WEND_FORK_POLICY | WEND_FORK_LIMITS;
     } else {
         s = load_guard(l, child);
         if (!s)

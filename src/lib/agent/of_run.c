@@ -15,11 +15,14 @@
 #include "lib/agent/load.h"
 #include "lib/agent/wishes.h"
 #include "lib/log/log.h"
+#include "lib/run/child.h"
 
 /* The agent in the log. */
 struct past {
     wend_run_past seen; /* by the host */
     const struct json *config;
+    const char *const *rules; /* its own, which follow the host's */
+    size_t rules_count;
 };
 
 struct remake {
@@ -323,7 +326,8 @@ static wend_status make(struct remake *m, const struct past *past,
                         uint32_t take, wend_agent **agent)
 {
     const wend_agent_options *host = &m->load.agent;
-    static const wend_agent_options nothing;
+    const wend_agent_options own = {.rules = past->rules,
+                                    .rules_count = past->rules_count};
     const struct json *config = past->config;
     wend_agent_options o = {
         .size = sizeof o,
@@ -342,7 +346,7 @@ static wend_status make(struct remake *m, const struct past *past,
     o.output_tokens = number_of(json_get(config, "output_tokens"));
     if (take & WEND_FORK_POLICY) {
         o.approve = host->approve;
-        s = load_lists(&m->load, &nothing, &o);
+        s = load_lists(&m->load, &own, &o);
     }
     o.sandbox_off = sandbox_off(m, json_get(config, "sandbox"));
     o.network = list_of(m, json_get(config, "network"), &o.network_count);
@@ -399,22 +403,69 @@ static wend_status add_child(struct remake *m, wend_agent *parent,
     return s;
 }
 
-/* The tasks of one that cannot be made again fail; the run continues. */
-static void add_children(struct remake *m, wend_agent *parent,
-                         const struct json *list)
+static const struct json *rules_of(const struct json *config)
 {
+    return json_get(json_get(config, "policy"), "rules");
+}
+
+/* The host's rules come first in both, and what it adds to allow the rest comes
+ * last. */
+static void keep_rules(struct remake *m, const struct json *outer,
+                       struct past *past)
+{
+    const struct json *own = rules_of(past->config), *theirs = rules_of(outer);
+    const struct json *at = theirs ? theirs->first : NULL;
+    size_t same = 0, count;
+    const char *const *list = list_of(m, own, &count);
+
+    for (const struct json *j = own ? own->first : NULL;
+         j && at && str_eq(json_str(j), json_str(at)); j = j->next) {
+        same++;
+        at = at->next;
+    }
+    while (at && at->next)
+        at = at->next;
+    if (!list)
+        return;
+    past->rules = list + same;
+    past->rules_count = count - same;
+    if (at && past->rules_count && str_is(json_str(at), "*") &&
+        !strcmp(list[count - 1], "*"))
+        past->rules_count--;
+}
+
+static void keep_limits(const struct json *j, wend_limits *l)
+{
+    l->turns = number_of(json_get(j, "turns"));
+    l->parallel = number_of(json_get(j, "parallel"));
+    l->time_ms = (int64_t)bytes_of(json_get(j, "time_ms"));
+    l->tokens = (int64_t)bytes_of(json_get(j, "tokens"));
+    l->cost_nano = (int64_t)bytes_of(json_get(j, "cost_nano"));
+}
+
+/* What is taken from the host reaches those that inherit it. The tasks of one
+ * that cannot be made again fail; the run continues. */
+static void add_children(struct remake *m, wend_agent *parent,
+                         const struct json *config, uint32_t take)
+{
+    const struct json *list = json_get(config, "agents");
     wend_error *outer = m->load.err, err;
 
     m->load.err = &err;
     for (const struct json *k = list ? list->first : NULL; k; k = k->next) {
         struct past past = {.config = json_get(k, "config")};
+        uint32_t inherits = child_inherits(k);
         wend_agent *agent = NULL;
         wend_status s;
 
         fail_clear(&err);
         past.seen.agent =
             arena_str(&m->load.arena, json_str(json_get(k, "agent")));
-        s = make_whole(m, &past, 0, &agent);
+        keep_rules(m, config, &past);
+        keep_limits(json_get(k, "limits"), &past.seen.limits);
+        s = make_whole(m, &past, take & inherits, &agent);
+        if (s == WEND_OK)
+            agent->inherits = inherits;
         if (s == WEND_OK)
             s = add_child(m, parent, k, agent, &err);
         if (is_lost(m, s))
@@ -437,7 +488,7 @@ static wend_status make_whole(struct remake *m, const struct past *past,
     if (s)
         return s;
     add_relics(m, *agent, json_get(past->config, "relics"));
-    add_children(m, *agent, json_get(past->config, "agents"));
+    add_children(m, *agent, past->config, take);
     if (!(take & WEND_FORK_TOOLS)) {
         add_tools(m, *agent, past->config);
         return WEND_OK;

@@ -255,6 +255,30 @@ static wend_status make_fork(struct child *c, wend_error *err)
     return s;
 }
 
+wend_status child_over(struct wend_run *r, wend_ev_run_resume *over,
+                       wend_error *err)
+{
+    struct buf config = {.mem = r->arena.mem};
+    wend_ev_run_start e = {0};
+    wend_ev_limits *limits = arena_alloc(&r->arena, sizeof *limits);
+    wend_str json;
+
+    put_config(&config, r->child);
+    json = buf_keep(&config, &r->arena);
+    child_fill_start(r->child, &e);
+    if (r->arena.failed || !limits)
+        return fail_nomem(err);
+    if (!str_eq(json, r->turn.config->json))
+        over->config_json = json;
+    if (!str_eq(e.model, r->turn.model))
+        over->model = e.model;
+    *limits = e.limits;
+    if (r->child->fx.child_config->limits_above &&
+        memcmp(limits, &r->turn.limits, sizeof *limits) != 0)
+        over->limits = limits;
+    return WEND_OK;
+}
+
 /* *found: the store has it. */
 static wend_status resume_run(struct child *c, wend_agent *agent,
                               const wend_run_options *o, bool *found,
@@ -286,6 +310,7 @@ static wend_status start_run(struct child *c, wend_agent *agent, bool *found,
         return s;
     if (c->of[0]) {
         s = make_fork(c, err);
+        c->forked = true;
         return s == WEND_OK ? resume_run(c, agent, &o, found, err) : s;
     }
     s = new_run(c, agent, &o, err);

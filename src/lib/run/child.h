@@ -23,6 +23,8 @@ const struct agent_child *agent_child(const wend_agent *a, wend_str name);
 wend_status agent_children_ready(const wend_agent *a, wend_error *err);
 /* `,"agents":[...]`: all that is needed to start and to make them again. */
 void agent_put_children(const wend_agent *a, struct buf *b);
+/* WEND_FORK_ bits: what one of them has from the agent around it. */
+uint32_t child_inherits(const struct json *entry);
 wend_status agent_offer_task(wend_agent *a, wend_error *err);
 /* The tool for the model, in the list of tools. */
 void agent_put_task(const wend_agent *a, struct buf *b);
@@ -44,6 +46,7 @@ struct child {
     int64_t left_us;         /* of its time, while its parent is paused */
     bool held;               /* it begins when its parent continues */
     bool stopped, late, over;
+    bool forked; /* just now, as its parent says */
 };
 
 void child_start(struct wend_run *r, const struct effect *fx);
@@ -64,6 +67,10 @@ const struct budget *child_budget(struct wend_run *r, const struct input *in);
 
 /* What the run_start of a child has from its parent. */
 void child_fill_start(const struct child *c, wend_ev_run_start *e);
+/* What a child that is resumed has in its log, and its parent says otherwise by
+ * now; in the arena of its run. */
+wend_status child_over(struct wend_run *r, wend_ev_run_resume *over,
+                       wend_error *err);
 
 /* run.c; past: NULL for none; a child has its config there. */
 wend_status run_begin(struct wend_run *r, wend_str prompt,

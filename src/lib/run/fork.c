@@ -193,10 +193,11 @@ static void say_fork(struct fork *f)
     e->session = if_other(f->session, f->owner->session);
     e->correlation_id = utf8_keep(str_of(f->o.correlation_id), &f->arena);
     e->labels_json = f->labels_json;
-    if (f->o.take & ~(uint32_t)WEND_FORK_LIMITS)
-        e->config_json =
-            config_mix(f->turn.config->json, f->o.agent->configs[0]->json,
-                       f->o.take, &f->arena);
+    if (f->o.take)
+        e->config_json = if_other(config_mix(f->turn.config->json,
+                                             f->o.agent->configs[0]->json,
+                                             f->o.take, &f->arena),
+                                  f->turn.config->json);
     if (f->o.take & (WEND_FORK_MODEL | WEND_FORK_CONFIG))
         e->model = f->o.agent->model;
     if (f->o.take & WEND_FORK_LIMITS)
@@ -439,8 +440,7 @@ static wend_status make(struct fork *f, const struct env *env)
         s = check_say(f);
     if (s == WEND_OK)
         s = find_prompt(f, info);
-    if (s == WEND_OK &&
-        (f->o.results_count || f->o.take & ~(uint32_t)WEND_FORK_LIMITS))
+    if (s == WEND_OK && (f->o.results_count || f->o.take))
         s = fork_state(f);
     if (s != WEND_OK)
         return s;

@@ -27,7 +27,9 @@ struct fold {
     int64_t n;             /* newest delta after turn.seq */
     uint32_t models_max;   /* that the agent can ask */
     int64_t after;         /* what the reader has had; 0 = all so far */
-    wend_ev_limits limits; /* from now on, where not 0 */
+    wend_ev_limits limits; /* from now on, where not 0 ... */
+    bool limited;          /* ... which one is */
+    bool redefined;        /* a child whose parent was changed */
     bool ended;            /* a run that is over is fine, too */
     bool foreign;          /* the log has no authority */
     uint32_t take;         /* WEND_FORK_ bits: what the agent says instead */
@@ -179,60 +181,11 @@ static wend_status fold_log(struct fold *f, wend_error *err)
     if (!str_is(r->turn.run, r->id))
         return fail(err, WEND_E_CORRUPT,
                     "run %s is a fork whose own events are missing", r->id);
-    return r->turn.phase == PH_END ? WEND_OK
-                                   : config_usable(r->turn.config, r->id,
-                                                   f->take, f->models_max, err);
-}
-
-/* ---- The config of two -------------------------------------------------- */
-
-static bool is_taken(uint32_t take, wend_str member)
-{
-    static const struct {
-        uint32_t bit;
-        const char *name;
-    } rows[] = {
-        {WEND_FORK_MODEL, "model"},
-        {WEND_FORK_MODEL, "base_url"},
-        {WEND_FORK_MODEL, "context_tokens"},
-        {WEND_FORK_MODEL, "output_tokens"},
-        {WEND_FORK_MODEL, "output_max"},
-        {WEND_FORK_MODEL, "price"},
-        {WEND_FORK_MODEL, "fallback"},
-        {WEND_FORK_TOOLS, "tools"},
-        {WEND_FORK_TOOLS, "mcp"},
-        {WEND_FORK_POLICY, "policy"},
-        {TAKE_HOOKS, "hooks"},
-        {WEND_FORK_MODEL | WEND_FORK_PARAMS, "params"},
-        {WEND_FORK_MODEL | WEND_FORK_PARAMS, "extra"},
-        {WEND_FORK_MODEL | WEND_FORK_PARAMS, "headers"},
-        {WEND_FORK_PARAMS, "fallback"}, /* which has theirs */
-    };
-
-    if (take & WEND_FORK_CONFIG)
-        return true;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if ((take & rows[i].bit) && str_is(member, rows[i].name))
-            return true;
-    return false;
-}
-
-wend_str config_mix(wend_str log_json, wend_str agent_json, uint32_t take,
-                    struct arena *a)
-{
-    const struct json *theirs[] = {json_parse_own(log_json, a, NULL),
-                                   json_parse_own(agent_json, a, NULL)};
-    struct buf b = {.mem = a->mem};
-
-    json_open(&b, NULL, '{');
-    for (int i = 0; i < 2; i++)
-        for (const struct json *m = theirs[i] ? theirs[i]->first : NULL; m;
-             m = m->next)
-            if (is_taken(take, m->key) == (i == 1))
-                json_add_pair(&b, m->key, m);
-    json_close(&b, '}');
-    a->failed |= !theirs[0] || !theirs[1];
-    return buf_keep(&b, a);
+    return r->turn.phase == PH_END
+               ? WEND_OK
+               : config_usable(r->turn.config, r->id,
+                               f->redefined ? WEND_FORK_CONFIG : f->take,
+                               f->models_max, err);
 }
 
 /* ---- Claiming ------------------------------------------------------------ */
@@ -324,11 +277,14 @@ static wend_status take_over(struct fold *f, wend_ev_run_resume *over,
         return s;
     ours = r->agent->configs[r->mode];
     over->imported = f->foreign;
-    if (f->take & WEND_FORK_CONFIG)
-        over->config_json = ours->json;
-    else if (f->take & ~(uint32_t)WEND_FORK_LIMITS)
-        over->config_json =
-            config_mix(r->turn.config->json, ours->json, f->take, &r->arena);
+    over->config_json =
+        f->take & WEND_FORK_CONFIG
+            ? ours->json
+            : config_mix(r->turn.config->json, ours->json,
+                         f->take | (f->limited ? WEND_FORK_LIMITS : 0),
+                         &r->arena);
+    if (str_eq(over->config_json, r->turn.config->json))
+        over->config_json = STR_NONE;
     if (f->take & (WEND_FORK_MODEL | WEND_FORK_CONFIG)) {
         over->model = r->agent->model;
         r->arena.failed |= !other_model(f, over->model);
@@ -338,22 +294,34 @@ static wend_status take_over(struct fold *f, wend_ev_run_resume *over,
     return r->arena.failed ? fail_nomem(err) : WEND_OK;
 }
 
+/* A child follows the definition that its parent has of it by now. */
+static wend_status redefine(struct fold *f, wend_ev_run_resume *over,
+                            wend_error *err)
+{
+    wend_status s = child_over(f->r, over, err);
+
+    if (s == WEND_OK && over->model.ptr && !other_model(f, over->model))
+        s = fail_nomem(err);
+    return s;
+}
+
 static wend_status first_step(struct fold *f, wend_error *err)
 {
     struct wend_run *r = f->r;
-    static const wend_ev_limits none;
     struct input in = {.kind = IN_RESUME, .epoch = r->epoch};
     wend_ev_run_resume over = {0};
-    bool differs = f->take || f->foreign;
-    wend_status s = differs ? take_over(f, &over, err) : WEND_OK;
+    bool differs = f->take || f->foreign || f->limited || f->redefined;
+    wend_status s = !differs       ? WEND_OK
+                    : f->redefined ? redefine(f, &over, err)
+                                   : take_over(f, &over, err);
 
     if (s != WEND_OK)
         return s;
-    if (differs) {
+    if (f->take || f->foreign || over.config_json.ptr || over.limits) {
         in.over = &over;
         in.hides = run_hides(r);
     }
-    if (memcmp(&f->limits, &none, sizeof none) != 0)
+    if (f->limited)
         in.limits = &f->limits;
     if (r->child && r->child->parent->turn.stop.outcome != WEND_OUTCOME_NONE)
         in.by = STR("parent"); /* nothing of it starts again */
@@ -444,7 +412,10 @@ static wend_status check_child(struct wend_run *r, wend_error *err)
 
 wend_status run_resume_child(struct wend_run *r, bool *found, wend_error *err)
 {
-    struct fold f = {.r = r, .ended = true};
+    struct fold f = {.r = r,
+                     .ended = true,
+                     .redefined =
+                         r->child->parent->turn.redefined && !r->child->forked};
     wend_status s = check_ours(r->rt, r->id, r, err);
 
     if (s == WEND_OK)
@@ -474,6 +445,7 @@ wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
                        const wend_run_options *o, wend_run **out,
                        wend_error *err)
 {
+    static const wend_ev_limits none;
     struct fold f = {.after = after};
     struct wend_run *r;
     wend_status s = check_resume(agent, id, out, err);
@@ -483,6 +455,7 @@ wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
     if (o->take > 2 * WEND_FORK_PARAMS - 1 || !limits_of(&o->limits, &f.limits))
         return fail(err, WEND_E_INVAL,
                     "resume: options.take or options.limits is wrong");
+    f.limited = memcmp(&f.limits, &none, sizeof none) != 0;
     s = agent_config(agent, 0, err);
     if (s != WEND_OK)
         return s;

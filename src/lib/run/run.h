@@ -197,7 +197,7 @@ wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
  * is taken from an agent with that many models. */
 wend_status config_usable(const struct config *c, const char *id, uint32_t take,
                           uint32_t models, wend_error *err);
-/* fork.c: members of the agent's config where `take` (WEND_FORK_ bits)
+/* mix.c: members of the agent's config where `take` (WEND_FORK_ bits)
  * says so, else the log's; in `a`, absent if there is no memory. */
 wend_str config_mix(wend_str log_json, wend_str agent_json, uint32_t take,
                     struct arena *a);
