@@ -62,24 +62,25 @@ is "the panel is not kept above the screen" "$(grep -c '^second ' last)" 1
 
 # A chat: its prompt has a row below the cursor, and an answer may be open.
 words=$(seq -f 'word%02.0f' 40 | paste -sd ' ')
-cat >a-model-with-a-name-of-more-than-forty-columns.yaml <<YAML
+cat >talks.yaml <<YAML
 turns:
   - {when: slow, text: "$words", chunk: 7, delay: 100ms}
-  - {text: "The answer.\nIts last line.", repeat: forever}
+  - text: "The answer.\nIts last line."
+    usage: {input: 123456, output: 12345}
+    repeat: forever
 YAML
 resize() { # WIDTH
     tm resize-window -t 0 -x $1 -y 24
     soon sized $1
     sleep 0.6 # at least one paint at that size
 }
-tm respawn-pane -k -t 0 \
-    "$WEND chat -m script:a-model-with-a-name-of-more-than-forty-columns.yaml"
+tm respawn-pane -k -t 0 "$WEND chat -m script:talks.yaml"
 tm send-keys -R -t 0 \; clear-history -t 0
 resize 80
 soon shows '^>'
 tm send-keys -t 0 hello Enter
 soon shows 'tokens'
-for columns in 40 20 80 30; do
+for columns in 40 20 80 22; do
     resize $columns
     shown | sed '/^$/d' >now
     is "chat, $columns columns: the answer, and one prompt" \
