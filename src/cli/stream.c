@@ -146,18 +146,39 @@ static void watch(struct stream_loop *l, int fd, int i, short events)
     l->fds[i] = (struct pollfd){.fd = fd, .events = events};
 }
 
+/* What the user types besides; a question has the rows that it leaves. */
+static void lay_typed(struct stream_loop *l)
+{
+    const struct typist *t = l->st->typist;
+    struct view *v = &l->st->view;
+    size_t rows = v->typed_any ? str_count(buf_view(&v->typed), '\n') : 0;
+
+    t->lay(t->ctx, v);
+    if (v->question.len && v->paints &&
+        rows != (v->typed_any ? str_count(buf_view(&v->typed), '\n') : 0))
+        v->lay(v->asker);
+}
+
+static void typed_beside(void *loop, wend_str keys)
+{
+    struct stream_loop *l = loop;
+    const struct typist *t = l->st->typist;
+
+    if (!t->read(t->ctx, l->st, keys))
+        l->code = EXIT_CANCELED;
+}
+
 /* An approval comes before what the user types besides. */
 static int keyboard(struct stream_loop *l)
 {
     const struct typist *t = l->st->typist;
+    bool asks = approvals_wait(&l->approvals);
 
-    if (approvals_wait(&l->approvals))
-        return l->approvals.tty;
     if (!t || l->over || l->st->view.lent || !keys_present())
-        return -1;
+        return asks ? l->approvals.tty : -1;
     keys_typing();
-    t->lay(t->ctx, &l->st->view);
-    return t->fd;
+    lay_typed(l);
+    return asks ? l->approvals.tty : t->fd;
 }
 
 static void wait_for_something(struct stream_loop *l)
@@ -317,9 +338,8 @@ static void look_at_screen(struct stream_loop *l)
 
     if (l->fds[FD_TTY].revents && approvals_wait(&l->approvals))
         approvals_read(&l->approvals, v, l->st->run);
-    else if (l->fds[FD_TTY].revents && l->st->typist &&
-             !l->st->typist->read(l->st->typist->ctx, l->st))
-        l->code = EXIT_CANCELED;
+    else if (l->fds[FD_TTY].revents && l->st->typist)
+        typed_beside(l, STR_NONE);
     if (approvals_want_screen(&l->approvals))
         lend_screen(l);
     approvals_look(&l->approvals, v, l->st->run);
@@ -471,6 +491,10 @@ int stream_go(struct stream *st)
     keys_open();
     if (st->asks)
         approvals_open(&l.approvals, &st->cli->set);
+    if (st->typist) {
+        l.approvals.beside = typed_beside;
+        l.approvals.ctx = &l;
+    }
     signals_take_stops(true);
     watch(&l, signals, FD_SIGNALS, POLLIN);
     take_events(&l);

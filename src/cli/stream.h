@@ -11,8 +11,9 @@ struct stream;
 /* A person who types while the run goes on. */
 struct typist {
     int fd;
-    /* There are keys. False: leave at once. */
-    bool (*read)(void *ctx, struct stream *st);
+    /* Reads keys, or takes those that were read already. False: leave at
+     * once. */
+    bool (*read)(void *ctx, struct stream *st, wend_str keys);
     void (*lay)(void *ctx, struct view *v); /* view.typed, for its width */
     void *ctx;
 };

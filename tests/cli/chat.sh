@@ -97,7 +97,6 @@ on_screen 80x24 "$WEND chat -m $talks -t calculator -t edit_file" <<STEPS
 wait help lists
 type change it\r
 wait allow?
-sleep 300
 type y
 wait Hello
 type slow\r
@@ -147,15 +146,63 @@ is "the history is the user's" "$(stat -c %a \
 has "the history has lines" "$HOME/.local/share/wend/chat_history" \
     'pasted\nlines\nmore\nend'
 
+# A draft that is typed while a question appears does not answer it.
+asks=$(model asks '{"turns":[
+{"when":"two","text":"Slow it is.","chunk":2,"delay":"150ms","calls":[{"name":"write_file","args":{"path":"drafted","content":"1"}},{"name":"write_file","args":{"path":"drafted2","content":"1"}}]},
+{"when":"one","calls":[{"name":"write_file","args":{"path":"drafted","content":"1"}}],"repeat":2},
+{"text":"Hello, ${turn}.","repeat":"forever"}]}')
+on_screen 80x24 "$WEND chat -m $asks -t write_file" <<STEPS
+wait help lists
+type two\r
+wait allow?
+keys a
+sleep 200
+keys a
+sleep 500
+keys nd y
+wait > aand y
+show $work/draft
+type y
+wait drafted2
+keys yy
+wait > aand yyy
+show $work/draft2
+type n
+wait Hello
+type \x15one\r
+wait allow?
+type more \e[D\e[Cthan
+wait > more than
+show $work/draft3
+type \e
+wait stopped
+wait > more than
+type \x15one\r
+wait allow?
+type \e
+wait stopped
+type /quit\r
+STEPS
+is "a draft and a question: exit status" $status 0
+has "a draft and a question: not answered" "$work/draft" "allow?"
+has "a draft: keys after an answer" "$work/draft2" "allow?"
+is "a draft: only a single key answers" "$(ls drafted drafted2 2>&1 |
+    grep -c 'No such')" 1
+has "a draft: several keys are no answer" "$work/draft3" "allow?"
+is "a draft: no rule" "$(cat "$HOME/.local/share/wend/approvals" 2>/dev/null)" ""
+
 printf '\211PNG\r\n\032\n\001\002' >noise
 on_screen 80x24 "$WEND chat -m $talks --session first" <<STEPS
 wait help lists
 type /attach noise\r
 wait comes with
+type /attach notes.txt\r
+wait notes.txt comes with
 type with noise\r
-wait wend:
-sleep 300
-type \x15one\r
+wait same 2 files
+type \x15/detach noise\r
+wait 1 left out; 1 come
+type one\r
 wait Hello
 wait tokens
 type two\r
@@ -180,8 +227,14 @@ type three\r
 wait there
 type /load first\r
 wait follows run
-type /compact\r
-wait not available
+type /save talk.md\r
+wait '/save! talk.md' replaces
+run sh -c 'cp talk.md first.md; echo mine >talk.md'
+type /save talk.md\r
+wait exists already
+run cp talk.md mine.md
+type /save! talk.md\r
+sleep 500
 type /clear\r
 wait new conversation
 type /undo\r
@@ -191,14 +244,48 @@ STEPS
 is "commands: exit status" $status 0
 is "what cannot be sent ends no chat" "$("$WEND" runs --json --session first |
     grep -c noise)" 0
-has "/save" talk.md "## You"
+has "/save" first.md "## You"
+is "/save: a file that exists stays" "$(cat mine.md)" mine
+has "/save!: replaces it" talk.md "## You"
 "$WEND" runs --json --session second --limit 1 >"$out"
 id=$(sed 's/^{"run":"\([^"]*\).*/\1/' "$out")
 start "$id"
 is "/fork: another session" "$(said session)" second
+start "$("$WEND" runs --json --session first |
+    sed -n 's/^{"run":"\([^"]*\).*/\1/p' | tail -1)"
+is "/attach: a file waits until it is sent" "$(said 'parts[0].name')" notes.txt
+start "$id"
 is "/undo and /retry: one exchange, asked again" "$(said messages |
     grep -o '"text":"[^"]*"' | tr '\n' ' ')" \
     '"text":"one" "text":"Hello, 0." '
+
+# ---- Leaving in the middle ---------------------------------------------------------
+
+for keys in '\e|\e' '\e\e|' '\x03|\x03'; do
+    on_screen 80x24 "$WEND chat -m $talks" <<STEPS
+wait help lists
+type long\r
+wait aaaa
+keys ${keys%|*}
+sleep 300
+keys ${keys#*|}
+STEPS
+    is "$keys: leaves" $status 130
+done
+
+# An exchange that a kill has ended is named.
+mkdir other && cd other || exit 1
+echo hi | "$WEND" chat -q -m "$talks" >"$out" 2>"$err"
+echo long >"$work/line"
+"$WEND" chat -m "$talks" <"$work/line" >"$out" 2>"$err" &
+victim=$!
+soon grep -q aaaa "$out"
+kill -9 $victim
+wait $victim 2>/dev/null
+id=$("$WEND" runs --json --limit 1 | sed 's/^{"run":"\([^"]*\).*/\1/')
+echo again | "$WEND" chat -c >"$out" 2>"$err"
+has "-c: what was interrupted is named" "$err" "'wend resume $id' finishes it"
+cd .. || exit 1
 
 # ---- A terminal that is no screen -----------------------------------------------------
 

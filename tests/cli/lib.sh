@@ -195,7 +195,7 @@ at_terminal() { # COMMAND-LINE [QUESTION ANSWER...]
     for answer in "${@:3}"; do
         times=$((times + 1))
         soon shown "$question" $times
-        sleep 0.3 # a key that follows an answer at once is ignored
+        sleep 0.9 # a key that follows a question at once is ignored
         echo "$answer" >&7
     done
     term_end

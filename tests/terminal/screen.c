@@ -262,7 +262,7 @@ static void press(const char *keys)
 
 static void type(const char *keys)
 {
-    sleep_ms("300");
+    sleep_ms(has("allow?") ? "900" : "300"); /* it takes no early answer */
     press(keys);
 }
 

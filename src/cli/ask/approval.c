@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -16,7 +17,7 @@
 #include "cli/keys.h"
 #include "cli/term.h"
 
-enum { END_OF_FILE = 4 }; /* the key */
+enum { END_OF_FILE = 4, ESC = 033 }; /* keys */
 
 bool approvals_here(const struct settings *set)
 {
@@ -76,17 +77,28 @@ void approvals_lay(const struct approvals *a, struct view *v,
     preview_free(&p);
 }
 
+/* Whether something was typed that nobody has read. */
+static bool keys_pending(const struct approvals *a)
+{
+    struct pollfd fd = {.fd = a->tty, .events = POLLIN};
+
+    return poll(&fd, 1, 0) == 1;
+}
+
 void approvals_show(struct approvals *a, struct view *v, const wend_run *run)
 {
-
     if (a->shown || !a->count || a->lent != SCREEN_OURS || !keys_present() ||
         (a->lock >= 0 && flock(a->lock, LOCK_EX | LOCK_NB)))
         return;
     live_lift(v); /* a question is painted once */
     approvals_lay(a, v, run);
     /* Input typed before the question does not answer it. */
-    keys_drop();
+    if (a->beside)
+        a->late = keys_pending(a);
+    else
+        keys_drop();
     a->line_len = 0;
+    a->busy_us = steady_us();
     a->shown = true;
 }
 
@@ -409,16 +421,13 @@ static void view_all(struct approvals *a, struct view *v, const wend_run *run)
         show_all(a, v, run);
 }
 
-/* A key is an answer where keys come one by one, else a line is. */
-static bool take_line(struct approvals *a, bool keys, wend_str *line)
+/* A line is an answer where keys do not come one by one. */
+static bool take_line(struct approvals *a, wend_str *line)
 {
     char *end = memchr(a->line, '\n', a->line_len);
-    bool whole = keys || end || a->line_len == sizeof a->line;
 
-    *line = (wend_str){a->line, keys  ? 1
-                                : end ? (size_t)(end - a->line)
-                                      : a->line_len};
-    return whole;
+    *line = (wend_str){a->line, end ? (size_t)(end - a->line) : a->line_len};
+    return end || a->line_len == sizeof a->line;
 }
 
 /* A line of arguments, or a part of it. */
@@ -437,13 +446,74 @@ static void read_typed(struct approvals *a, struct view *v, wend_run *run)
     approvals_show(a, v, run);
 }
 
-/* A key that follows an answer at once is a second press for the same question:
- * the user cannot have read the next one yet. */
-static bool is_double(const struct approvals *a, const struct view *v)
+/* The user types, or cannot have read the question yet: neither the rest of a
+ * text nor a second press for the question before it is an answer. */
+static bool is_early(struct approvals *a)
 {
-    enum { READ_US = 250000 };
+    enum { READ_US = 700000 };
+    int64_t now = steady_us();
+    bool early = a->late || now - a->busy_us < READ_US;
 
-    return v->keys && a->answered_us && steady_us() - a->answered_us < READ_US;
+    a->late = false;
+    a->busy_us = now;
+    return early;
+}
+
+static void act(struct approvals *a, struct view *v, wend_run *run,
+                enum answer answer)
+{
+    if (answer == ANSWER_VIEW) {
+        view_all(a, v, run);
+    } else if (answer == ANSWER_CHANGE) {
+        a->wanted = v->keys && lend_editor() ? SCREEN_EDIT : SCREEN_TYPE;
+    } else if (answer == ANSWER_NONE) {
+        if (v->paints)
+            live_lift(v); /* it is asked again */
+        else
+            question_put(a, view_talk(v), v->keys);
+    } else if (tell(a, v, run, answer)) {
+        drop(a, v, 0);
+        approvals_show(a, v, run);
+    } else {
+        ask_again(a, v, run);
+    }
+}
+
+static enum answer possible(const struct approvals *a, enum answer answer)
+{
+    return answer >= ANSWER_NEVER && !approvals_rule(a) ? ANSWER_NONE : answer;
+}
+
+/* A key, perhaps held down, or with Enter; several others are a text. */
+static enum answer key_answer(const struct approvals *a, wend_str keys)
+{
+    if (keys.ptr[0] == END_OF_FILE || (keys.len == 1 && keys.ptr[0] == ESC))
+        return ANSWER_NO;
+    for (size_t i = 1; i < keys.len; i++)
+        if (keys.ptr[i] != keys.ptr[0] && !is_blank(keys.ptr[i]))
+            return ANSWER_NONE;
+    return possible(a, read_answer((wend_str){keys.ptr, 1}));
+}
+
+/* Keys come one by one. What is no answer belongs to the text that the user
+ * types besides, if there is one; Esc alone says no where there is none. */
+static void read_key(struct approvals *a, struct view *v, wend_run *run)
+{
+    char room[4096];
+    ssize_t n = read(a->tty, room, sizeof room);
+    enum answer answer = ANSWER_NO;
+    bool early;
+
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    early = is_early(a);
+    if (n > 0)
+        answer = key_answer(a, (wend_str){room, (size_t)n});
+    if (n > 0 && a->beside &&
+        (early || n > 1 || answer == ANSWER_NONE || room[0] == ESC))
+        a->beside(a->ctx, (wend_str){room, (size_t)n});
+    else if (n <= 0 || !early)
+        act(a, v, run, answer);
 }
 
 void approvals_read(struct approvals *a, struct view *v, wend_run *run)
@@ -456,35 +526,20 @@ void approvals_read(struct approvals *a, struct view *v, wend_run *run)
         read_typed(a, v, run);
         return;
     }
+    if (v->keys) {
+        read_key(a, v, run);
+        return;
+    }
     n = read(a->tty, a->line + a->line_len, sizeof a->line - a->line_len);
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return;
-    if (n > 0 && is_double(a, v))
-        return;
     if (n > 0)
         a->line_len += (size_t)n;
-    if (n > 0 && !take_line(a, v->keys, &line))
+    if (n > 0 && !take_line(a, &line))
         return;
-    if (!v->keys)
-        panel_entered(&v->panel);
+    panel_entered(&v->panel);
     answer =
         n <= 0 || line.ptr[0] == END_OF_FILE ? ANSWER_NO : read_answer(line);
     a->line_len = 0;
-    if (answer == ANSWER_VIEW) {
-        view_all(a, v, run);
-    } else if (answer == ANSWER_CHANGE) {
-        a->wanted = v->keys && lend_editor() ? SCREEN_EDIT : SCREEN_TYPE;
-    } else if (answer == ANSWER_NONE ||
-               (answer >= ANSWER_NEVER && !approvals_rule(a))) {
-        if (v->paints)
-            live_lift(v); /* it is asked again */
-        else
-            question_put(a, view_talk(v), v->keys);
-    } else if (tell(a, v, run, answer)) {
-        a->answered_us = steady_us();
-        drop(a, v, 0);
-        approvals_show(a, v, run);
-    } else {
-        ask_again(a, v, run);
-    }
+    act(a, v, run, possible(a, answer));
 }

@@ -26,8 +26,13 @@ struct approvals {
     bool shown;
     char line[64]; /* typed so far, where there are no single keys */
     size_t line_len;
-    int64_t answered_us; /* when a key answered the last question; 0: never */
-    struct buf changed;  /* arguments of the first one, as the user wants them;
+    int64_t busy_us; /* when it was shown, or a key came */
+    bool late;       /* keys were typed before it, and are not read yet */
+    /* Takes keys that answer nothing: the user types a text besides. NULL: they
+     * are dropped. */
+    void (*beside)(void *ctx, wend_str keys);
+    void *ctx;
+    struct buf changed; /* arguments of the first one, as the user wants them;
                             empty: as they are */
     enum screen_use wanted, lent;
     struct lend lend;

@@ -145,7 +145,8 @@ void question_paint(const struct approvals *a, struct view *v,
     question_put(a, &tail, v->keys);
     put_rows(&rows, buf_view(&tail), v->width);
     used = str_count(buf_view(out), '\n') + str_count(buf_view(&rows), '\n') +
-           ROWS_BESIDE;
+           ROWS_BESIDE +
+           (v->typed_any ? str_count(buf_view(&v->typed), '\n') : 0);
     room =
         v->panel.height > used + ROWS_MIN ? v->panel.height - used : ROWS_MIN;
     more = preview_rows(p, out, v->width, room, v->colour);

@@ -160,14 +160,23 @@ void chat_ask(struct chat *c, wend_str text)
         stream_close(&st);
     }
     signals_forget();
-    c->o.parts_count = 0; /* they are sent, or why it did not begin */
+    if (id[0])
+        c->o.parts_count = 0; /* they are sent */
+    else if (c->o.parts_count)
+        chat_say(c,
+                 "not sent; the next message comes with the same %zu "
+                 "file%s, /detach leaves out",
+                 c->o.parts_count, c->o.parts_count == 1 ? "" : "s");
+    if (code == EXIT_CANCELED)
+        c->stopped_us = steady_us();
     if (id[0] && run_state(c->cli, id, NULL) == RUN_OVER)
         note_run(c, id);
     else if (!id[0] && c->terminal)
         editor_set(&c->editor, text); /* it never began */
     else
         c->code = code ? code : EXIT_FAILED; /* it was left */
-    if (code == EXIT_TERM || code == EXIT_HANGUP || code == EXIT_STORE)
+    if (c->left || code == EXIT_TERM || code == EXIT_HANGUP ||
+        code == EXIT_STORE)
         c->code = code;
 }
 

@@ -20,6 +20,7 @@ struct search {
     struct found *out;
     char line[512]; /* of the run, to show */
     char cwd[4096];
+    char left[40]; /* a newer run that was interrupted; empty: none */
     bool fits, found;
 };
 
@@ -51,9 +52,11 @@ static int look(void *ctx, const wend_run_info *info)
     wend_replay_options o = {
         .size = sizeof o, .seq_to = 1, .filter.types = TYPE(RUN_START)};
     struct buf line = {.mem = &cli_mem};
+    bool over = is_over(info->status);
     int code;
 
-    if (info->child || info->imported || !is_over(info->status))
+    if (info->child || info->imported ||
+        !(over || (!s->left[0] && str_is(info->status, "interrupted"))))
         return EXIT_DONE;
     str_copy(s->out->id, sizeof s->out->id, info->run);
     s->out->started_us = info->started_us;
@@ -63,7 +66,9 @@ static int look(void *ctx, const wend_run_info *info)
     buf_free(&line);
     s->fits = false;
     code = each_event(s->cli, s->out->id, &o, look_at_start, s);
-    s->found = !code && s->fits;
+    if (!code && s->fits && !over)
+        str_copy(s->left, sizeof s->left, info->run);
+    s->found = !code && s->fits && over;
     return s->found ? EXIT_FAILED : code; /* the first is enough */
 }
 
@@ -160,6 +165,11 @@ int conversation_find(struct cli *cli, struct found *out)
     if (!which.session)
         s.here = here ? here : "";
     code = each_run(cli, &which, -1, look, &s);
+    if (s.left[0] && (!s.found || !cli->set.quiet))
+        complain(0,
+                 "run %s was interrupted and is left out; 'wend resume %s' "
+                 "finishes it, and it can be continued then",
+                 s.left, s.left);
     if (!s.found)
         return code ? code : none(cli, &which);
     if (!cli->set.quiet)

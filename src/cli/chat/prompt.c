@@ -16,9 +16,10 @@
 #include "cli/term.h"
 
 enum {
-    ESC_MS = 50,   /* the rest of a sequence follows within */
-    LOOK_MS = 250, /* for another size of the terminal */
-    ROWS_LEFT = 3, /* of the screen, for the text above */
+    ESC_MS = 50,        /* the rest of a sequence follows within */
+    LOOK_MS = 250,      /* for another size of the terminal */
+    ROWS_LEFT = 3,      /* of the screen, for the text above */
+    AGAIN_US = 1000000, /* between two keys that stop, and so leave */
 };
 
 /* ---- Keys ---------------------------------------------------------------- */
@@ -32,15 +33,17 @@ static void join_lines(char *keys, size_t len)
             keys[i] = '\n';
 }
 
-/* Reads what has been typed; *more is what is left of it after an action. */
+/* Reads what has been typed; *more is what is left of it after an action. Call
+ * it until nothing is, and the editor does not wait. */
 static enum typed take_keys(struct chat *c, char *room, size_t size,
                             wend_str *more)
 {
     struct pollfd fd = {.fd = c->tty, .events = POLLIN};
-    enum typed done;
     ssize_t n;
 
     if (!more->len) {
+        if (editor_waits(&c->editor) && poll(&fd, 1, ESC_MS) == 0)
+            return editor_idle(&c->editor);
         n = read(c->tty, room, size);
         if (n <= 0)
             return n < 0 && (errno == EINTR || errno == EAGAIN) ? EDIT_NONE
@@ -48,11 +51,7 @@ static enum typed take_keys(struct chat *c, char *room, size_t size,
         join_lines(room, (size_t)n);
         *more = (wend_str){room, (size_t)n};
     }
-    done = editor_take(&c->editor, more);
-    if (done == EDIT_NONE && editor_waits(&c->editor) &&
-        poll(&fd, 1, ESC_MS) == 0)
-        done = editor_idle(&c->editor);
-    return done;
+    return editor_take(&c->editor, more);
 }
 
 static void forget_text(struct chat *c)
@@ -93,27 +92,34 @@ static void steer(struct chat *c, struct stream *st)
     }
 }
 
-static bool read_beside(void *ctx, struct stream *st)
+static bool read_beside(void *ctx, struct stream *st, wend_str keys)
 {
     struct chat *c = ctx;
-    wend_str more = STR_NONE;
     char room[4096];
+    wend_str more = STR_NONE;
+
+    if (keys.len && keys.len <= sizeof room) {
+        memcpy(room, keys.ptr, keys.len);
+        join_lines(room, keys.len);
+        more = (wend_str){room, keys.len};
+    }
 
     do {
         switch (take_keys(c, room, sizeof room, &more)) {
         case EDIT_SEND: steer(c, st); break;
         case EDIT_STOP:
-            if (c->stopped)
+            c->left = c->stopped;
+            if (c->left)
                 return false;
             c->stopped = true;
             wend_run_cancel_by(st->run, "user");
             break;
-        case EDIT_LEAVE: return false;
+        case EDIT_LEAVE: c->left = true; return false;
         case EDIT_NONE:
         case EDIT_TAB:
         case EDIT_CLEAR: break;
         }
-    } while (more.len);
+    } while (more.len || editor_waits(&c->editor));
     return true;
 }
 
@@ -181,10 +187,19 @@ static void suspend(struct chat *c)
     signals_stop();
 }
 
+/* The second of two keys that stop; the answer may end between them. */
+static bool stops_again(const struct chat *c)
+{
+    return !c->editor.text.len && c->stopped_us &&
+           steady_us() - c->stopped_us < AGAIN_US;
+}
+
 static void interrupted(struct chat *c)
 {
     signals_forget();
-    if (c->editor.text.len) {
+    if (stops_again(c)) {
+        c->code = EXIT_CANCELED;
+    } else if (c->editor.text.len) {
         forget_text(c);
     } else if (c->warned) {
         c->code = EXIT_DONE;
@@ -224,13 +239,15 @@ static bool take_typed(struct chat *c)
             return true; /* it was the last key: see join_lines */
         if (done == EDIT_LEAVE)
             c->code = EXIT_DONE;
+        else if (done == EDIT_STOP && stops_again(c))
+            c->code = EXIT_CANCELED;
         else if (done == EDIT_TAB)
             slash_complete(c);
         else if (done == EDIT_CLEAR) {
             panel_forget(&c->panel);
             write_all(STDERR_FILENO, STR("\033[H\033[2J"));
         }
-    } while (more.len);
+    } while (more.len || editor_waits(&c->editor));
     return false;
 }
 

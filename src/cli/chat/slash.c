@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/json.h"
@@ -210,10 +211,16 @@ static void do_attach(struct chat *c, const char *arg)
     }
 }
 
-static void do_later(struct chat *c, const char *arg)
+static void do_detach(struct chat *c, const char *arg)
 {
-    (void)arg;
-    chat_say(c, "this is not available in this version");
+    size_t kept = 0;
+
+    for (size_t i = 0; i < c->o.parts_count; i++)
+        if (*arg && !str_is(c->parts[i].name, arg))
+            c->parts[kept++] = c->parts[i];
+    chat_say(c, "%zu left out; %zu come with the next message",
+             c->o.parts_count - kept, kept);
+    c->o.parts_count = kept;
 }
 
 static void do_quit(struct chat *c, const char *arg)
@@ -250,16 +257,14 @@ static void put_conversation(struct buf *out, const struct beginning *b)
     put_said(out, "Assistant", b->answer);
 }
 
-static void do_save(struct chat *c, const char *arg)
+static void save(struct chat *c, const char *arg)
 {
     struct arena a = {.mem = &cli_mem};
     struct buf text = {.mem = &cli_mem};
     struct beginning b;
     struct file_out file;
 
-    if (!*arg) {
-        chat_say(c, "/save FILE writes the conversation as Markdown");
-    } else if (look_back(c, &b, &a)) {
+    if (look_back(c, &b, &a)) {
         put_conversation(&text, &b);
         if (!file_out_open(&file, arg, FILE_OUT_PRIVATE)) {
             file_out_write(&file, buf_view(&text));
@@ -272,6 +277,28 @@ static void do_save(struct chat *c, const char *arg)
     }
     buf_free(&text);
     arena_free(&a);
+}
+
+static void do_save_over(struct chat *c, const char *arg)
+{
+    if (*arg)
+        save(c, arg);
+    else
+        chat_say(c, "/save! FILE writes the conversation as Markdown, and "
+                    "replaces the file");
+}
+
+/* A device or a pipe has nothing to lose. */
+static void do_save(struct chat *c, const char *arg)
+{
+    struct stat st;
+
+    if (!*arg)
+        chat_say(c, "/save FILE writes the conversation as Markdown");
+    else if (!stat(arg, &st) && S_ISREG(st.st_mode))
+        chat_say(c, "'%s' exists already; '/save! %s' replaces it", arg, arg);
+    else
+        save(c, arg);
 }
 
 static int find_other(struct chat *c, const char *name, struct found *out)
@@ -315,9 +342,9 @@ static void do_help(struct chat *c, const char *arg);
 static const struct slash commands[] = {
     {"attach", "FILE", "send a file with the next message", do_attach},
     {"clear", "", "begin a new conversation", do_clear},
-    {"compact", "", "shorten what the model is sent", do_later},
     {"context", "", "how full the window of the model is", do_context},
     {"cost", "", "tokens and money of this chat", do_cost},
+    {"detach", "[FILE]", "leave out a file, or all of them", do_detach},
     {"fork", "[SESSION]", "continue as another session", do_fork},
     {"help", "", "this list", do_help},
     {"load", "SESSION|RUN", "continue another conversation", do_load},
@@ -325,6 +352,7 @@ static const struct slash commands[] = {
     {"quit", "", "leave, as Ctrl-D does", do_quit},
     {"retry", "", "ask the last question again", do_retry},
     {"save", "FILE", "write the conversation as Markdown", do_save},
+    {"save!", "FILE", "the same, and replace a file", do_save_over},
     {"tools", "", "the tools that the model may use", do_tools},
     {"undo", "", "leave out the last exchange", do_undo},
 };

@@ -28,6 +28,8 @@ struct chat {
     struct buf note;    /* a row below the prompt until the next key */
     bool warned;        /* Ctrl-C once, in an empty text */
     bool stopped;       /* the answer, once */
+    bool left;          /* twice: leave */
+    int64_t stopped_us; /* when an answer was; 0: never */
     /* Of the newest run, and of all. */
     char model[64];
     int64_t context, window; /* tokens; 0: not known */

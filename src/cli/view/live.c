@@ -85,6 +85,12 @@ static int64_t run_now_us(const struct view *v, int64_t mono_us)
     return v->event_us + (mono_us - v->heard_us);
 }
 
+/* An empty text makes room for a question. */
+static bool shows_typed(const struct view *v)
+{
+    return v->typed_any || !v->question.len;
+}
+
 static void put_rows(const struct view *v, struct buf *rows, int64_t mono_us)
 {
     size_t room = v->panel.height,
@@ -100,7 +106,7 @@ static void put_rows(const struct view *v, struct buf *rows, int64_t mono_us)
         waterfall_put(v->waterfall, rows, v->width, room, v->colour, run_us);
     }
     buf_str(rows, buf_view(&v->question));
-    if (!v->question.len)
+    if (shows_typed(v))
         buf_str(rows, buf_view(&v->typed));
 }
 
@@ -112,7 +118,7 @@ static void paint(struct view *v, int64_t mono_us)
     put_rows(v, &rows, mono_us);
     if (!rows.failed)
         panel_paint(&v->panel, &o->text, buf_view(&rows), v->column);
-    if (!rows.failed && v->typed.len && !v->question.len)
+    if (!rows.failed && v->typed.len && shows_typed(v))
         panel_cursor(&v->panel, &o->text, v->typed_up, v->typed_column);
     buf_free(&rows);
     v->painted_us = mono_us;
