@@ -484,15 +484,19 @@ static enum answer possible(const struct approvals *a, enum answer answer)
     return answer >= ANSWER_NEVER && !approvals_rule(a) ? ANSWER_NONE : answer;
 }
 
-/* A key, perhaps held down, or with Enter; several others are a text. */
+/* A key, perhaps held down, or a word with Enter; other keys are a text. */
 static enum answer key_answer(const struct approvals *a, wend_str keys)
 {
+    wend_str word = str_trim(keys, is_blank);
+    size_t same = 0;
+
     if (keys.ptr[0] == END_OF_FILE || (keys.len == 1 && keys.ptr[0] == ESC))
         return ANSWER_NO;
-    for (size_t i = 1; i < keys.len; i++)
-        if (keys.ptr[i] != keys.ptr[0] && !is_blank(keys.ptr[i]))
-            return ANSWER_NONE;
-    return possible(a, read_answer((wend_str){keys.ptr, 1}));
+    while (same < word.len && word.ptr[same] == word.ptr[0])
+        same++;
+    if (same && same == word.len)
+        word.len = 1;
+    return possible(a, read_answer(word));
 }
 
 /* Keys come one by one. What is no answer belongs to the text that the user
