@@ -131,7 +131,8 @@ typedef struct wend_ev_usage {
     int64_t cost_nano;   /* USD * 10^-9; -1 = not known */
     int64_t cache_write; /* part of input: written to the provider's cache */
     bool estimated;      /* not reported by the provider: a crash interrupted
-                            the request, and this is the most it can cost */
+                            the request, and this is the most it can cost; or
+                            it was canceled or timed out */
 } wend_ev_usage;
 
 typedef struct wend_ev_policy {

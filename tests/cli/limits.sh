@@ -76,13 +76,54 @@ YAML
     is "a budget of two answers: the limit" "$(limit)" "limit tokens"
     "$WEND" stats --limit 1 >counted
     has "stats: charged, and said apart" counted \
-        "for model calls that a crash cut off"
+        "for model calls that were cut off"
     has "stats: nothing was reported" counted "0 + 0 tokens"
+    # A cancel: the provider may charge what was asked for.
+    stop() { # MODEL OPTION...: canceled as soon as the server has its question
+        local before
+        before=$(asked "$1")
+        "$WEND" run --base-url "http://127.0.0.1:$port/v1" \
+            --models answers.yaml -m "openai:$1" "${@:2}" hi \
+            >"$out" 2>"$err" </dev/null &
+        pid=$!
+        soon asked_more "$1" "$before"
+        kill -INT $pid
+        wait $pid
+        "$WEND" log --json --type model_end last >ends
+        "$WEND" runs --json -n 1 >listed
+    }
+    stop hang:60#three --budget-tokens 5000
+    has "a cancel: charged" ends '"estimated":true'
+    has "a cancel: with what was reserved" ends '"output":100'
+    stop hang:60#four
+    has "a cancel without a budget: charged" ends '"estimated":true'
+    has "a cancel without a budget: what came" ends '"output":0'
+    has "a cancel: a cost that is not known is not 0" listed '"cost":null'
     exec 9>&-
     wait $server_pid
 else
     skip "budgets across crashes" "$test_server is not built"
 fi
+# ---- Prices for a plan -------------------------------------------------------
+
+cat >sum.yaml <<'YAML'
+wend: plan/1
+name: p
+actions: [{name: s, type: tool, target: calculator, params: {expression: 1+1}}]
+YAML
+cat >prices.yaml <<'YAML'
+wend: models/1
+models: [{name: "openai:own", output: 100, price: {input: 1, output: 1}}]
+YAML
+priced() { # OPTION...
+    run "$WEND" plan run sum.yaml -m openai:own --budget-cost 1 \
+        --base-url http://127.0.0.1:9/v1 "$@"
+}
+priced
+has "plan run: a cost limit needs a price" "$err" "or the file of --models"
+priced --models prices.yaml
+is "plan run --models: it has one" $status 0
+
 # ---- The window of a model ---------------------------------------------------
 
 window() { # TOKENS BYTES [OPTION...]: a prompt of so many bytes

@@ -308,7 +308,7 @@ static void put_estimated(struct buf *b, const struct usage *u)
     buf_fmt(b, "at most %lld + %lld tokens more, ", (long long)u->tokens_in,
             (long long)u->tokens_out);
     put_money(b, u);
-    buf_cstr(b, ", for model calls that a crash cut off\n");
+    buf_cstr(b, ", for model calls that were cut off\n");
 }
 
 static void put_count(struct buf *b, const char **comma, int64_t n,

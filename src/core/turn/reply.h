@@ -31,6 +31,7 @@ struct reply {
     bool more;                  /* it says that it is not the last answer */
     int64_t pieces;             /* that a consumer may have seen */
     int64_t began_us, first_us; /* first_us: of the first piece, 0 = none */
+    bool sent;                  /* a request whose end is not known yet */
     bool failed;                /* out of memory somewhere */
 };
 

@@ -158,9 +158,12 @@ void emit_action_answer(struct tt *x, uint32_t i, wend_outcome outcome,
                    : str_of(wend_outcome_name(e.outcome));
     e.usage.cost_nano = -1;
     if (x->in->kind == IN_ACTION_DONE && x->in->done.action == i &&
-        x->in->reply)
+        x->in->reply) {
         fill_from_reply(x, a, &e);
-    else if (s->at != AT_RUNS && is_charged(t))
+        if (outcome == WEND_OUTCOME_CANCELED || outcome == WEND_OUTCOME_TIMEOUT)
+            charge_stopped(action_model(t, a), &s->allowed,
+                           action_tokens(t, s->params), x->in->reply, &e.usage);
+    } else if (s->at != AT_RUNS && is_charged(t))
         charge(action_model(t, a), &s->allowed, action_tokens(t, s->params),
                &e.usage);
     if (e.outcome == WEND_OUTCOME_FAILED)

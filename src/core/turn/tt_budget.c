@@ -84,6 +84,26 @@ void charge(const struct model_use *m, const struct allowance *a, int64_t input,
     };
 }
 
+void charge_stopped(const struct model_use *m, const struct allowance *a,
+                    int64_t input, const struct reply *r, wend_ev_usage *u)
+{
+    size_t bytes = r->text.len + r->thinking.len;
+    int64_t output = a->tokens;
+
+    if (!r->sent || u->input || u->output)
+        return;
+    for (size_t i = 0; i < r->calls_count; i++)
+        bytes += r->calls[i].args.len;
+    if (!output && bytes)
+        output = tokens_estimate(bytes);
+    *u = (wend_ev_usage){
+        .input = input,
+        .output = output,
+        .cost_nano = price_most(&m->price, input, output),
+        .estimated = true,
+    };
+}
+
 /* ---- How long an answer may be ------------------------------------------- */
 
 int64_t turn_children(const struct turn *t)

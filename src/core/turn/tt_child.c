@@ -153,7 +153,8 @@ wend_str labels_text(struct tt *x, uint32_t labels)
 
 void end_child(struct tt *x, wend_str run, const struct child_done *d)
 {
-    const struct child_done unknown = {.outcome = WEND_OUTCOME_CANCELED};
+    const struct child_done unknown = {.outcome = WEND_OUTCOME_CANCELED,
+                                       .metrics.cost_nano = -1};
 
     if (!run.ptr)
         return;

@@ -173,6 +173,8 @@ void emit_model_end(struct tt *x, wend_outcome outcome, size_t calls,
     }
     if (resumed && is_charged(t))
         e.usage = x->cut;
+    else if (r && outcome == WEND_OUTCOME_CANCELED)
+        charge_stopped(turn_model(t), &t->allowed, turn_tokens(t), r, &e.usage);
     e.calls = list_calls(x, calls, whole);
     e.calls_count = e.calls ? calls : 0;
     if (outcome == WEND_OUTCOME_OK && r && r->finish.len)

@@ -289,6 +289,10 @@ bool is_charged(const struct turn *t);
 /* The usage of a request that a crash cut off: all that was reserved. */
 void charge(const struct model_use *m, const struct allowance *a, int64_t input,
             wend_ev_usage *out);
+/* The usage of a request that we stopped before the provider reported any: what
+ * a budget reserved, else what has come. */
+void charge_stopped(const struct model_use *m, const struct allowance *a,
+                    int64_t input, const struct reply *r, wend_ev_usage *u);
 
 /* tt_resume.c */
 void check_lost_calls(struct tt *x);

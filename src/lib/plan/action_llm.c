@@ -122,6 +122,7 @@ static void on_begin(struct timer_node *t)
     assert(a->ask < 0); /* told apart from those of turns */
     assert(!a->over);
     reply_init(&a->reply, &r->rt->mem, shell_now(r));
+    a->reply.sent = true;
     a->timer.fire = on_deadline;
     if (!timer_set(&r->rt->timers, &a->timer, rt_after(r->rt, a->timeout_ms)))
         shell_fail(r, WEND_E_NOMEM, "out of memory");

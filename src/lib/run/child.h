@@ -64,6 +64,8 @@ void children_drop(struct wend_run *r);
 /* child_budget.c: what others leave of the run's budgets and of those above
  * it; NULL if there are no others. Lent until the next call. */
 const struct budget *child_budget(struct wend_run *r, const struct input *in);
+/* What the children under way cost is in no metrics yet. */
+bool child_cost_unknown(const struct wend_run *r);
 
 /* What the run_start of a child has from its parent. */
 void child_fill_start(const struct child *c, wend_ev_run_start *e);

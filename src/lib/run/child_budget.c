@@ -131,6 +131,19 @@ static bool has_limit(const struct wend_run *r)
     return r->turn.limits.tokens || r->turn.limits.cost_nano;
 }
 
+/* Where a cost is limited all models have prices, and a resume counts with what
+ * is known. */
+bool child_cost_unknown(const struct wend_run *r)
+{
+    const struct wend_run *a = r;
+
+    if (r->over || !turn_children(&r->turn))
+        return false;
+    while (a && !a->turn.limits.cost_nano)
+        a = a->child ? a->child->parent : NULL;
+    return !a;
+}
+
 const struct budget *child_budget(struct wend_run *r, const struct input *in)
 {
     const struct child *below = NULL;

@@ -297,7 +297,7 @@ static void ask(struct wend_run *r, const struct effect *fx)
         reply_again(&r->reply, shell_now(r));
     else
         reply_init(&r->reply, &r->rt->mem, shell_now(r));
-    r->replying = true;
+    r->replying = r->reply.sent = true;
     turn = tagged_turn(r);
     if (turn)
         r->session->ops->ask(r->session, turn, fx->ask);
@@ -451,7 +451,7 @@ void shell_submit(struct wend_run *r)
         .turns = r->turn.metrics.turns,
         .tokens_in = r->turn.metrics.tokens_in,
         .tokens_out = r->turn.metrics.tokens_out,
-        .cost_nano = turn_asks_unpriced(&r->turn)
+        .cost_nano = turn_asks_unpriced(&r->turn) || child_cost_unknown(r)
                          ? -1
                          : turn_metrics(&r->turn).cost_nano,
     };

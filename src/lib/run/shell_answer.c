@@ -226,6 +226,7 @@ void shell_model_fail(struct wend_run *r, int64_t ask_number,
     }
     /* A model whose answer breaks off can still be asked. */
     ended(r, r->reply.pieces ? STR_NONE : e->code);
+    r->reply.sent = false;
     shell_input(r, &in);
 }
 
