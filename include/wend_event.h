@@ -273,6 +273,7 @@ typedef struct wend_ev_compacted {
                               their first and last bytes */
     wend_str summary;      /* behind the first message that stays; absent:
                               none */
+    int64_t dropped;       /* messages that a note stands for; 0: no note */
 } wend_ev_compacted;
 
 typedef struct wend_ev_context_end {
@@ -444,6 +445,7 @@ typedef struct wend_ev_message {
     bool pinned; /* a compaction keeps it as it is */
     const wend_ev_part *parts;
     size_t parts_count;
+    wend_str by; /* "wend": the runtime wrote it; absent: the user or a hook */
 } wend_ev_message;
 
 typedef struct wend_ev_control {

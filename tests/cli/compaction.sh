@@ -72,6 +72,9 @@ exits "an empty summary" 0 "$WEND" run -q -a a.yaml 'Count to the end.'
 events compacted | head -1 >"$out"
 has "an empty summary: the newest stay" "$out" '"method":"window"'
 has "an empty summary: three attempts" "$out" '"attempts":3'
+has "an empty summary: how many are gone" "$out" '"dropped":'
+"$WEND" context --json last >"$out"
+has "an empty summary: the model is told" "$out" "[Older messages are left out here"
 
 # A result that is larger than the window is cut, and can be read.
 # shellcheck disable=SC2016
@@ -86,6 +89,16 @@ has "a huge result: where it ends" "$out" \
 events compacted >"$out"
 has "a huge result: it was cut" "$out" '"method":"trimmed"'
 has "a huge result: its size" "$out" '"bytes":108894'
+
+"$WEND" context --json last >"$out"
+has "a huge result: context lists the tool" "$out" '"name":"read_result"'
+has "a huge result: and what it costs" "$out" '"name":"tool read_result"'
+
+# A note of the runtime is no message of the user.
+printf '{"turns":[{"calls":[{"name":"calculator","args":{"expression":"1+1"}}],"repeat":3},{"text":"done"}]}' >s.json
+exits "a loop" 0 "$WEND" run -q -a b.yaml 'Count.'
+events message >"$out"
+has "a loop: the note is the runtime's" "$out" '"by":"wend"'
 
 # The provider refuses: once more, shorter.
 printf '{"turns":[%s,{"text":"A long first answer, with many words in it, so that there is something to leave out.","calls":[{"name":"calculator","args":{"expression":"${turn}+1"}}],"repeat":30},{"error":{"code":"overflow","message":"too long"}},{"text":"done"}]}' \

@@ -53,7 +53,8 @@ static const struct {
     {"compactions", K_I64, offsetof(struct turn, compactions)},
     {"settled", K_I64, offsetof(struct turn, settled)},
     {"refused_tokens", K_I64, offsetof(struct turn, refused_tokens)},
-    {"refused", K_BOOL, offsetof(struct turn, refused)},
+    {"refused", K_I64, offsetof(struct turn, refused)},
+    {"limit_tokens", K_I64, offsetof(struct turn, limit_tokens)},
     {"results_cut", K_BOOL, offsetof(struct turn, results_cut)},
     {"summary_tries", K_I64, offsetof(struct turn, summary_tries)},
     {"summary", K_STR, offsetof(struct turn, summary)},
@@ -196,6 +197,7 @@ static void put_msg(struct buf *b, const struct msg *m)
             m->failed ? "true" : "false");
     json_add_bool(b, "pinned", m->pinned);
     json_add_bool(b, "summary", m->summary);
+    json_add_bool(b, "own", m->own);
     json_add_i64(b, "turn", m->turn);
     json_add_nullable(b, "whole", m->whole);
     json_add_nullable(b, "text", m->text);
@@ -408,6 +410,7 @@ static struct msg *read_msg(const struct json *j, struct arena *a)
     m->failed = get_bool(j, "failed");
     m->pinned = get_bool(j, "pinned");
     m->summary = get_bool(j, "summary");
+    m->own = get_bool(j, "own");
     json_i64(json_get(j, "turn"), &m->turn);
     m->whole = get_str(j, "whole", a);
     m->calls = read_calls(json_get(j, "calls"), a);

@@ -217,6 +217,12 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
                          wend_error *err);
 const struct tool *config_tool(const struct config *c, wend_str name);
 extern const struct tool result_reader; /* reader.c */
+int64_t reader_tokens(void);
+/* What a model is told of its arguments; absent: nothing. */
+static inline wend_str tool_schema(const struct tool *t)
+{
+    return t->schema_wrong.ptr ? STR_NONE : t->schema_text;
+}
 bool is_plan_tool(const struct config *c, wend_str name);
 /* The index of a model by name or spec; 0: the run's own, also named `default`.
  * models_count: there is none. */

@@ -33,3 +33,10 @@ const struct tool result_reader = {
     .layers_ok = TEXT("[]"),
     .layers_denied = TEXT("[]"),
 };
+
+int64_t reader_tokens(void)
+{
+    return tokens_estimate(result_reader.name.len +
+                           result_reader.description.len +
+                           result_reader.schema_text.len);
+}

@@ -13,6 +13,10 @@
     "replaced by this summary. It is a report, not a request of the user.]\n" \
     "\n"
 
+#define DROPPED_NOTE                                                        \
+    "[Older messages are left out here: the conversation was too long for " \
+    "the model.]"
+
 /* ---- Texts --------------------------------------------------------------- */
 
 static size_t tail_start(wend_str s, int64_t bytes)
@@ -46,20 +50,28 @@ static wend_str cut_text(const struct msg *m, const struct result_cut *c,
     return buf_keep(&b, a);
 }
 
-static struct msg *summary_msg(wend_str text, struct arena *a)
+/* Summary or note: no text of the user. */
+static struct msg *own_msg(wend_str text, bool summary, struct arena *a)
 {
-    struct buf b = {.mem = a->mem};
     struct msg *m = arena_alloc(a, sizeof *m);
 
     if (!m)
         return NULL;
-    buf_cstr(&b, SUMMARY_LEAD);
-    buf_str(&b, text);
     m->role = ROLE_USER;
-    m->text = buf_keep(&b, a);
-    m->summary = true;
+    m->text = text;
+    m->summary = summary;
+    m->own = true;
     msg_seal(m);
     return m;
+}
+
+static struct msg *summary_msg(wend_str text, struct arena *a)
+{
+    struct buf b = {.mem = a->mem};
+
+    buf_cstr(&b, SUMMARY_LEAD);
+    buf_str(&b, text);
+    return own_msg(buf_keep(&b, a), true, a);
 }
 
 /* ---- The list ------------------------------------------------------------ */
@@ -71,7 +83,7 @@ struct building {
     const struct msg *head;
     size_t kept, cuts; /* used so far */
     bool same;         /* all so far is as it was */
-    bool summarised;
+    bool summarised, noted;
 };
 
 static void put(struct building *b, struct msg *m)
@@ -89,6 +101,16 @@ static void put_summary(struct building *b)
         return;
     b->summarised = true;
     put(b, summary_msg(b->c->summary, b->a));
+}
+
+/* Where the first message is gone; one note stands for all. */
+static void drop(struct building *b)
+{
+    b->same = false;
+    if (b->noted || b->c->dropped <= 0)
+        return;
+    b->noted = true;
+    put(b, own_msg(STR(DROPPED_NOTE), false, b->a));
 }
 
 static void put_copy(struct building *b, const struct msg *m,
@@ -116,7 +138,7 @@ static void keep_or_drop(struct building *b, const struct msg *m)
         cut = &c->cuts[b->cuts++];
     if (m->index < c->from &&
         !(b->kept < c->kept_count && c->kept[b->kept] == m->index)) {
-        b->same = false;
+        drop(b);
         return;
     }
     if (m->index >= c->from || b->kept)
@@ -267,7 +289,8 @@ bool compaction_read(const wend_ev_compacted *e, struct arena *a,
 {
     const struct json *kept = NULL, *cuts = NULL;
 
-    *out = (struct compaction){.from = e->from, .summary = e->summary};
+    *out = (struct compaction){
+        .from = e->from, .summary = e->summary, .dropped = e->dropped};
     if (e->kept_json.ptr)
         kept = json_parse(e->kept_json, a, NULL);
     if (e->results_json.ptr)

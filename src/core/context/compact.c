@@ -74,7 +74,9 @@ static bool look_at(const struct msg *history, struct arena *a, struct look *l)
         l->list[m->index] = m;
     l->first_user = l->newest_user = -1;
     for (int64_t i = 0; i < l->count; i++) {
-        if (l->list[i]->role != ROLE_USER || l->list[i]->summary)
+        const struct msg *m = l->list[i];
+
+        if (m->role != ROLE_USER || m->summary || m->own)
             continue;
         if (l->first_user < 0)
             l->first_user = i;
@@ -191,6 +193,22 @@ static bool squeeze(const struct look *l, int64_t tokens,
     return true;
 }
 
+/* With a note in the place of what is left out, if there is room for it. */
+static const struct msg *build_noted(const struct msg *history,
+                                     struct compaction *c,
+                                     const struct context_room *r,
+                                     struct arena *a)
+{
+    const struct msg *built;
+
+    c->dropped = c->summary.ptr ? 0 : c->from - (int64_t)c->kept_count;
+    built = compact_build(history, c, 0, a);
+    if (!built || !c->dropped || tokens_with(r, built) < r->most)
+        return built;
+    c->dropped = 0;
+    return compact_build(history, c, 0, a);
+}
+
 bool compact_tail(const struct msg *history, const struct context_room *r,
                   wend_str summary, struct arena *a, struct compaction *out)
 {
@@ -210,7 +228,7 @@ bool compact_tail(const struct msg *history, const struct context_room *r,
         if (!squeeze(&l, squeezes[i].part ? share / squeezes[i].part : 0,
                      &squeezes[i], a, &c))
             return false;
-        built = compact_build(history, &c, 0, a);
+        built = build_noted(history, &c, r, a);
         if (!built)
             return false;
         after = tokens_with(r, built);

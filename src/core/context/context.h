@@ -19,6 +19,7 @@
 enum {
     SUMMARY_TRIES_MAX = 3,
     WINDOW_MESSAGES = 20, /* without a summary */
+    REFUSALS_MAX = 3,     /* in a turn; each makes the request shorter */
 };
 
 /* ---- Tokens -------------------------------------------------------------- */
@@ -51,6 +52,15 @@ struct context_room {
 struct context_room room_of(const struct model_use *m, int64_t fixed,
                             int64_t refused, const struct token_map *map);
 
+/* What a provider says of a request that is too long, in tokens; 0: it does not
+ * say. */
+struct overflow {
+    int64_t limit;   /* what it accepts */
+    int64_t counted; /* what the request had */
+};
+
+struct overflow overflow_read(wend_str message);
+
 /* A result of which only the first and last bytes stay. */
 struct result_cut {
     int64_t message; /* its index */
@@ -66,6 +76,7 @@ struct compaction {
     wend_str summary; /* behind the first message that stays; absent: none */
     bool readable;    /* results that are cut can be read: see result_read */
     int64_t messages; /* the most of the newest; 0: any number */
+    int64_t dropped;  /* messages for which a note stands; 0: no note */
 };
 
 /* Cuts results. False: that would free too little to be worth a new prefix. */

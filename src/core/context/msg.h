@@ -15,6 +15,8 @@
 
 enum role { ROLE_USER, ROLE_ASSISTANT, ROLE_TOOL, ROLE_SYSTEM };
 
+#define MESSAGE_BY_WEND "wend" /* `by` of a message that is `own` */
+
 /* A call of the current message. */
 struct call {
     const struct call *prev; /* the one before it in the message */
@@ -39,6 +41,7 @@ struct msg {
     bool failed;              /* a result that is not ok: it says why */
     bool pinned;              /* a compaction keeps it */
     bool summary;             /* it stands for messages that are gone */
+    bool own;                 /* in the user's place, by the runtime */
     int64_t turn;             /* of a result: the turn of its call */
     wend_str whole; /* of a result that was cut: all of it; else absent */
 

@@ -3,7 +3,7 @@
  *
  * One message a member, oldest first:
  *
- *     {"role":"user","text":..,"pinned":true}
+ *     {"role":"user","text":..,"pinned":true,"by":"wend"}
  *     {"role":"assistant","text":..,"thinking":..,"opaque":[..],"model":..,
  *      "calls":[{"id":..,"name":..,"args":{..}}]}
  *     {"role":"tool","call":ID,"name":..,"text":..,"failed":true}
@@ -78,6 +78,7 @@ static struct msg *read_msg(const struct json *j, struct arena *a)
     m->text = arena_str(a, str_or(json_get_str(j, "text"), ""));
     m->pinned = json_is_true(json_get(j, "pinned"));
     m->summary = json_is_true(json_get(j, "summary"));
+    m->own = str_is(json_get_str(j, "by"), MESSAGE_BY_WEND);
     read_parts(m, json_get(j, "parts"), a);
     if (m->role == ROLE_ASSISTANT) {
         m->thinking = arena_str(a, json_get_str(j, "thinking"));
@@ -118,6 +119,7 @@ static const struct field {
     {"failed", OF_TOOL, JSON_TRUE},
     {"pinned", OF_USER | OF_SYSTEM, JSON_TRUE},
     {"summary", OF_USER, JSON_TRUE},
+    {"by", OF_USER, JSON_STRING},
 };
 
 struct checker {
@@ -395,6 +397,8 @@ static void put_msg(struct buf *b, const struct msg *m)
         json_add_bool(b, "pinned", true);
     if (m->summary)
         json_add_bool(b, "summary", true);
+    if (m->own)
+        json_add_str(b, "by", STR(MESSAGE_BY_WEND));
     json_add_str(b, "thinking", m->thinking);
     if (m->opaque.len && !str_is(m->opaque, "[]"))
         json_add_raw(b, "opaque", m->opaque);

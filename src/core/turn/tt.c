@@ -349,9 +349,11 @@ static void on_stop(struct tt *x)
              x->in->text.ptr ? x->in->text : STR("a hook stopped the run"));
 }
 
-void emit_message(struct tt *x, wend_str role, wend_str text)
+void emit_note(struct tt *x, wend_str text)
 {
-    emit(x, WEND_MESSAGE, &(wend_ev_message){.role = role, .text = text});
+    emit(x, WEND_MESSAGE,
+         &(wend_ev_message){
+             .role = STR("user"), .text = text, .by = STR(MESSAGE_BY_WEND)});
 }
 
 /* What a pause has kept waiting. */
@@ -400,7 +402,8 @@ static void on_turn_hook(struct tt *x)
         return;
     }
     if (h->answer == WEND_HOOK_CHANGE)
-        emit_message(x, STR("system"), h->text);
+        emit(x, WEND_MESSAGE,
+             &(wend_ev_message){.role = STR("system"), .text = h->text});
     ask_model(x);
 }
 

@@ -170,7 +170,7 @@ static bool ends_loop(struct tt *x)
         end_turn(x, WEND_OUTCOME_OK);
         end_run(x, WEND_OUTCOME_LIMIT, STR("loop"), NULL);
     } else {
-        emit_message(x, STR("user"), take_text(x, &note));
+        emit_note(x, take_text(x, &note));
     }
     return over;
 }

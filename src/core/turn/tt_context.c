@@ -11,7 +11,9 @@
  *     context_end
  *
  * A conversation that a compaction has just made is not compacted again before
- * it has a new message, or the provider refuses it.
+ * it has a new message, or the provider refuses it. Each refusal in a turn goes
+ * further: all of the above, then without the first step, then without the
+ * second, then the run fails.
  */
 #include "core/turn/tt_step.h"
 
@@ -21,7 +23,8 @@
 static wend_str parts_json(struct tt *x)
 {
     const struct turn *t = x->t;
-    int64_t said = turn_tokens(t) - t->frame->tokens;
+    int64_t reader = turn_reads(t) ? reader_tokens() : 0;
+    int64_t said = turn_tokens(t) - t->frame->tokens - reader;
     struct buf b = {.mem = x->s->scratch->mem};
 
     buf_room(&b, t->frame->parts.len + 128);
@@ -29,6 +32,13 @@ static wend_str parts_json(struct tt *x)
     buf_str(&b, t->frame->parts);
     if (t->frame->parts.len)
         buf_char(&b, ',');
+    if (reader) {
+        buf_cstr(&b, "{\"name\":\"tool ");
+        buf_str(&b, t->config->reader->name);
+        buf_cstr(&b, "\",\"priority\":70,\"tokens\":");
+        buf_i64(&b, reader);
+        buf_cstr(&b, ",\"truncated\":false},");
+    }
     buf_cstr(&b, "{\"name\":\"history\",\"priority\":100,\"tokens\":");
     buf_i64(&b, said > 0 ? said : 0);
     buf_cstr(&b, ",\"truncated\":false}]");
@@ -121,7 +131,8 @@ static void emit_compacted(struct tt *x, wend_str method,
              .from = c->from,
              .kept_json = compaction_kept(c, x->s->scratch),
              .results_json = compaction_cuts(c, t->history, x->s->scratch),
-             .summary = c->summary});
+             .summary = c->summary,
+             .dropped = c->dropped});
 }
 
 static void trim(struct tt *x, const struct context_room *r)
@@ -182,9 +193,9 @@ bool assemble_context(struct tt *x)
 
     emit_context(x);
     if (is_crowded(x->t, &r) && messages(x->t) != x->t->settled) {
-        if (!x->t->summary.ptr && !x->t->summary_tries)
+        if (!x->t->summary.ptr && !x->t->summary_tries && x->t->refused < 2)
             trim(x, &r);
-        if (make_room(x, true))
+        if (make_room(x, x->t->refused < REFUSALS_MAX))
             return true;
     }
     end_context(x);
@@ -219,11 +230,14 @@ void on_summary_done(struct tt *x)
 }
 
 /* It has been retried as any other request. One that broke off can still be
- * asked for again, since no reader has seen it. */
+ * asked for again, since no reader has seen it; one that was too
+ * long, of less. */
 void on_summary_fail(struct tt *x)
 {
     const struct reply *r = x->in->reply;
+    wend_str code = x->in->error.code;
 
     warn(x, STR("summary_failed"), x->in->error.message);
-    after_summary(x, r && r->pieces && code_passes(x->in->error.code));
+    after_summary(x, (r && r->pieces && code_passes(code)) ||
+                         str_is(code, "overflow"));
 }

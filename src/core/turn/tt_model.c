@@ -38,9 +38,8 @@ void emit_model_start(struct tt *x, wend_purpose purpose,
              .attempt = next_attempt(t, purpose),
              .purpose = purpose,
              .messages = (t->history ? t->history->index + 1 : 0) + summary,
-             .tools = c->no_tool_calls ? 0
-                                       : (int64_t)c->tools_count +
-                                             (t->results_cut && c->reader),
+             .tools =
+                 c->no_tool_calls ? 0 : (int64_t)c->tools_count + turn_reads(t),
              .output_tokens = a->tokens,
              .limit = a->limit});
 }
@@ -342,7 +341,7 @@ void on_model_done(struct tt *x)
     emit_model_end(x, WEND_OUTCOME_OK, sealed_count(r), sealed_count(r), NULL);
     warn_of_finish(x, &x->t->allowed, r->finish);
     if (r->more && !x->t->calls_count) /* it says that this is not its last */
-        emit_message(x, STR("user"), STR("Go on."));
+        emit_note(x, STR("Go on."));
     settle_calls(x);
     run_calls(x);
 }
@@ -353,12 +352,11 @@ static void ask_repair(struct tt *x, wend_str why)
 {
     if (!x->t->repair)
         warn(x, STR("answer_invalid"), why);
-    emit_message(
-        x, STR("user"),
-        JOIN(x, why,
-             STR("\nAnswer again, with nothing but JSON that fits this JSON "
-                 "Schema:\n"),
-             x->t->config->schema_text));
+    emit_note(
+        x, JOIN(x, why,
+                STR("\nAnswer again, with nothing but JSON that fits this JSON "
+                    "Schema:\n"),
+                x->t->config->schema_text));
     end_turn(x, WEND_OUTCOME_OK);
     next_turn(x);
 }
@@ -527,6 +525,12 @@ static wend_str failure_text(struct tt *x)
     const struct turn *t = x->t;
     wend_str said = x->in->error.message;
 
+    if (is_overflow(x->in) && t->refused)
+        said = text_fmt(x,
+                        "%.*s (the model refused %lld requests of this turn as "
+                        "too long, the last one of about %lld tokens)",
+                        STR_ARGS(said), (long long)t->refused + 1,
+                        (long long)turn_tokens(t));
     if (!is_overflow(x->in) || !has_fallback(t) || !may_ask_again(t, x->in) ||
         roomier_model(t, turn_tokens(t)))
         return said;

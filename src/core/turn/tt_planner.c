@@ -425,8 +425,8 @@ bool ask_for_plan(struct tt *x)
 {
     if (!x->t->config->plan_tool || x->t->plan_failures > REPLANS_MAX)
         return false;
-    emit_message(
-        x, STR("user"),
+    emit_note(
+        x,
         JOIN(x, STR("This plan failed:\n"), x->t->plan.plan->json,
              STR("\nThis is how its actions ended:\n"),
              result_json(x, WEND_OUTCOME_FAILED),

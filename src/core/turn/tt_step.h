@@ -89,7 +89,8 @@ void stop_for(struct tt *x, wend_str by, wend_str code, wend_str message);
 
 void emit_metrics(struct tt *x);
 wend_ev_metrics metrics_now(const struct tt *x);
-void emit_message(struct tt *x, wend_str role, wend_str text);
+/* To the model, in the place of the user. */
+void emit_note(struct tt *x, wend_str text);
 /* Bytes of parts, to be kept with this step. */
 void keep_blobs(struct tt *x, const struct event_blob *list);
 

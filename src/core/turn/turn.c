@@ -104,7 +104,8 @@ static void on_turn_start(struct turn *t, const wend_ev_turn_start *e,
     memset(t->flags, 0, sizeof t->flags);
     t->states = NULL;
     t->part = t->halted = t->cut = t->again = false;
-    t->entered = t->refused = false;
+    t->entered = false;
+    t->refused = 0;
     t->part_text = t->part_thinking = t->part_opaque = STR_NONE;
     t->plan_call = t->plan_stop = STR_NONE;
     t->circle.due = CIRCLE_NONE;
@@ -177,8 +178,7 @@ static void change_model(struct turn *t, wend_str name, const struct keep *k)
     t->model_at = i;
     t->model = arena_str(k->arena, name);
     t->tries = 0;
-    t->refused_tokens = 0;
-    t->refused = false;
+    t->refused_tokens = t->refused = t->limit_tokens = 0;
     t->used_tokens = t->used_estimate = t->ratio = 0;
 }
 
@@ -213,11 +213,11 @@ static void on_model_retry(struct turn *t, const wend_event *ev,
     t->metrics.model_calls++;
 }
 
-/* The provider refused the request, for the first time in this turn. */
+/* The provider refused the request; a shorter one may follow. */
 static bool is_too_long(const struct turn *t, const wend_ev_model_end *e)
 {
     return e->outcome == WEND_OUTCOME_FAILED && e->error &&
-           str_is(e->error->code, "overflow") && !t->refused &&
+           str_is(e->error->code, "overflow") && t->refused < REFUSALS_MAX &&
            !t->config->no_compaction && !e->text.len && !t->calls_count;
 }
 
@@ -262,10 +262,10 @@ static void on_model_end(struct turn *t, const wend_event *ev,
     turn_on_usage(t, &e->usage, t->history);
     t->answer = kept(k, e->text, STR(""));
     t->unanswered = e->outcome != WEND_OUTCOME_OK;
-    if (is_too_long(t, e)) { /* a shorter one may follow */
+    if (is_too_long(t, e)) {
         t->phase = PH_TURN;
-        t->refused = true;
-        t->refused_tokens = turn_tokens(t);
+        t->refused++;
+        turn_on_refused(t, e->error->message);
         t->settled = -1;
         return;
     }
@@ -492,6 +492,7 @@ static void on_message(struct turn *t, const wend_event *ev,
     if (!m)
         return;
     m->pinned = ev->u.message.pinned;
+    m->own = str_is(ev->u.message.by, MESSAGE_BY_WEND);
     m->prev = t->pending;
     t->pending = m;
 }

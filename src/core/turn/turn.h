@@ -111,7 +111,8 @@ struct turn {
                                may follow without a new message */
     int64_t refused_tokens; /* of a request that this model refused as too
                                long; 0: none */
-    bool refused;           /* ... in this turn */
+    int64_t refused;        /* how many of them in this turn */
+    int64_t limit_tokens;   /* the window, as a refusal named it; 0: none did */
     int64_t used_tokens;    /* that the provider counted; 0: nothing counts */
     int64_t used_estimate;  /* what we estimate for the same messages */
     int64_t ratio;          /* provider's count to estimate, in thousandths;
@@ -245,6 +246,8 @@ int64_t turn_tokens_for(const struct turn *t, const struct model_use *m);
 /* A provider has counted a request with these messages. */
 void turn_on_usage(struct turn *t, const wend_ev_usage *u,
                    const struct msg *asked);
+/* The provider refused the newest request as too long, and says this. */
+void turn_on_refused(struct turn *t, wend_str message);
 /* How long processes had it, by that time. */
 int64_t turn_ran_us(const struct turn *t, int64_t time_us);
 
@@ -263,6 +266,8 @@ void turn_on_context_end(struct turn *t);
 void turn_ask_summary(struct turn *t, const struct keep *k);
 void turn_on_summary(struct turn *t, const wend_ev_model_end *e,
                      const struct keep *k);
+/* Whether the model is offered read_result. */
+bool turn_reads(const struct turn *t);
 /* What a request to the turn's model may have. */
 struct context_room turn_room(const struct turn *t);
 

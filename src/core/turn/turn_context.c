@@ -20,6 +20,7 @@ void turn_join_pending(struct turn *t, const struct keep *k)
         joined[--i].role = m->role;
         joined[i].text = m->text;
         joined[i].pinned = m->pinned;
+        joined[i].own = m->own;
         joined[i].parts = m->parts;
         joined[i].parts_count = m->parts_count;
     }
@@ -41,11 +42,29 @@ void turn_on_context_end(struct turn *t)
     t->forked = t->reconfigured = t->recut = false;
 }
 
+bool turn_reads(const struct turn *t)
+{
+    return t->results_cut && t->config->reader;
+}
+
+/* Of all but the messages. */
+static int64_t fixed_tokens(const struct turn *t)
+{
+    return t->frame->tokens + (turn_reads(t) ? reader_tokens() : 0);
+}
+
+/* A provider's word counts more than the config's. */
 struct context_room turn_room(const struct turn *t)
 {
     const struct token_map map = turn_map(t);
+    struct model_use m = *turn_model(t);
 
-    return room_of(turn_model(t), t->frame->tokens, t->refused_tokens, &map);
+    if (t->limit_tokens &&
+        (!m.window_known || t->limit_tokens < m.context_tokens)) {
+        m.context_tokens = t->limit_tokens;
+        m.window_known = true;
+    }
+    return room_of(&m, fixed_tokens(t), t->refused_tokens, &map);
 }
 
 /* ---- Tokens --------------------------------------------------------------
@@ -57,7 +76,7 @@ enum { RATIO_LEAST = 500, RATIO_MOST = 2000 };
 
 static int64_t estimate_with(const struct turn *t, const struct msg *history)
 {
-    return t->frame->tokens + (history ? history->tokens : 0);
+    return fixed_tokens(t) + (history ? history->tokens : 0);
 }
 
 static int64_t bounded(int64_t n, int64_t least, int64_t most)
@@ -143,6 +162,26 @@ void turn_on_usage(struct turn *t, const wend_ev_usage *u,
     t->used_estimate = estimate;
 }
 
+/* The provider's numbers correct the estimate: without them the next request
+ * would be as wrong as this one. A limit without a count says that there were
+ * more tokens than that. */
+void turn_on_refused(struct turn *t, wend_str message)
+{
+    struct overflow o = overflow_read(message);
+    int64_t tokens = turn_tokens(t);
+
+    if (o.limit && (!o.counted || o.counted > o.limit) &&
+        (!t->limit_tokens || o.limit < t->limit_tokens))
+        t->limit_tokens = o.limit;
+    if (!o.counted && o.limit >= tokens)
+        o.counted = o.limit + 1;
+    if (o.counted)
+        turn_on_usage(t, &(wend_ev_usage){.input = o.counted}, t->history);
+    tokens = turn_tokens(t);
+    if (!t->refused_tokens || tokens < t->refused_tokens)
+        t->refused_tokens = tokens;
+}
+
 /* ---- Summaries ----------------------------------------------------------- */
 
 void turn_ask_summary(struct turn *t, const struct keep *k)
@@ -156,6 +195,7 @@ void turn_ask_summary(struct turn *t, const struct keep *k)
         return;
     m->role = ROLE_USER;
     m->text = summary_ask;
+    m->own = true;
     t->aside = t->history;
     if (fits) /* else a forged log */
         t->history = fits;
@@ -167,6 +207,8 @@ void turn_on_summary(struct turn *t, const wend_ev_model_end *e,
                      const struct keep *k)
 {
     turn_on_usage(t, &e->usage, t->history);
+    if (e->error && str_is(e->error->code, "overflow"))
+        turn_on_refused(t, e->error->message);
     t->phase = PH_TURN;
     t->history = t->aside;
     t->aside = NULL;

@@ -45,18 +45,26 @@ static wend_status fold_event(void *ctx, const wend_event *ev)
 
 /* ---- As JSON ------------------------------------------------------------- */
 
-static void put_tools(struct buf *b, const struct config *c)
+static void put_tool(struct buf *b, const struct tool *t)
 {
+    json_open(b, NULL, '{');
+    json_add_str(b, "name", t->name);
+    json_add_str(b, "description", t->description);
+    json_add_raw(b, "schema", t->schema_text);
+    json_close(b, '}');
+}
+
+static void put_tools(struct buf *b, const struct turn *t)
+{
+    const struct config *c = t->config;
+
     if (c->no_tool_calls || !c->tools_count)
         return;
     json_open(b, "tools", '[');
-    for (size_t i = 0; i < c->tools_count; i++) {
-        json_open(b, NULL, '{');
-        json_add_str(b, "name", c->tools[i].name);
-        json_add_str(b, "description", c->tools[i].description);
-        json_add_raw(b, "schema", c->tools[i].schema_text);
-        json_close(b, '}');
-    }
+    for (size_t i = 0; i < c->tools_count; i++)
+        put_tool(b, &c->tools[i]);
+    if (turn_reads(t))
+        put_tool(b, c->reader);
     json_close(b, ']');
 }
 
@@ -94,7 +102,7 @@ static void put_context(struct buf *b, struct looking *l)
     json_add_raw(b, "parts", l->parts.ptr ? l->parts : STR("[]"));
     json_add_str(b, "system",
                  t->frame->system.ptr ? t->frame->system : STR(""));
-    put_tools(b, t->config);
+    put_tools(b, t);
     json_add_raw(b, "schema",
                  t->config->schema_text.len ? t->config->schema_text
                                             : STR_NONE);

@@ -259,8 +259,8 @@ static void put_tool(struct request_writer *w, const struct tool *t)
     request_str(w->out, "name", t->name);
     request_str(w->out, "description",
                 t->description.len ? t->description : t->name);
-    if (t->schema)
-        json_add_raw(w->out, "parametersJsonSchema", t->schema_text);
+    if (tool_schema(t).len)
+        json_add_raw(w->out, "parametersJsonSchema", tool_schema(t));
     json_close(w->out, '}');
 }
 

@@ -120,7 +120,7 @@ static void put_tool(struct request_writer *w, const struct tool *t)
     request_str(w->out, "name", t->name);
     request_str(w->out, "description", t->description);
     json_add_raw(w->out, "parameters",
-                 t->schema ? t->schema_text : STR(REQUEST_ANY_OBJECT));
+                 tool_schema(t).len ? tool_schema(t) : STR(REQUEST_ANY_OBJECT));
     buf_cstr(w->out, "}}");
 }
 

@@ -143,7 +143,7 @@ done:
 void request_put_tools(struct request_writer *w, const char *key)
 {
     const struct config *c = w->config;
-    bool reads = w->turn->results_cut && c->reader;
+    bool reads = turn_reads(w->turn);
 
     if (!c->tools_count)
         return;
@@ -187,7 +187,7 @@ void request_put_tool(struct buf *b, const struct tool *t, const char *key,
     request_put_name(b, t->name);
     if (t->description.len)
         request_str(b, "description", t->description);
-    json_add_raw(b, key, t->schema ? t->schema_text : str_of(any));
+    json_add_raw(b, key, tool_schema(t).len ? tool_schema(t) : str_of(any));
 }
 
 /* Text that is not JSON is a JSON string already: the model gets back

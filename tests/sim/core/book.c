@@ -106,7 +106,8 @@ static void book_turn_start(struct book *b, const wend_event *ev)
     b->turn = ev->u.turn_start.counter;
     b->turn_open = true;
     b->context_done = b->context_used = b->model_done = b->part = false;
-    b->context_seen = b->summed = b->refused = false;
+    b->context_seen = b->summed = false;
+    b->refused = 0;
     b->calls_count = b->failed = 0;
     b->sum.turns++;
 }
@@ -140,7 +141,7 @@ static bool lists(wend_str json, const char *key, uint32_t n)
 static void book_compacted(struct book *b, const wend_ev_compacted *e)
 {
     uint32_t kept = 0;
-    bool summed = !e->summary.ptr;
+    bool summed = !e->summary.ptr, noted = false;
 
     static struct book_msg before[BOOK_MSGS];
 
@@ -148,8 +149,13 @@ static void book_compacted(struct book *b, const wend_ev_compacted *e)
     for (uint32_t i = 0; i < b->msgs_count; i++) {
         struct book_msg m = before[i];
 
-        if (i < e->from && !lists(e->kept_json, "", i))
+        if (i < e->from && !lists(e->kept_json, "", i)) {
+            if (e->dropped && !noted)
+                b->msgs[kept++] = (struct book_msg){
+                    .role = ROLE_USER, .summary = true, .own = true};
+            noted = true;
             continue;
+        }
         if (!summed && (i >= e->from || kept)) {
             summed = true;
             b->msgs[kept++] =
@@ -197,9 +203,10 @@ static void book_model_end(struct book *b, const wend_ev_model_end *e)
         return;
     }
     b->broken_off = e->outcome != WEND_OUTCOME_OK;
-    if (e->error && str_is(e->error->code, "overflow") && !b->refused &&
-        !e->text.len && !e->calls_count) { /* a shorter one may follow */
-        b->refused = true;
+    if (e->error && str_is(e->error->code, "overflow") &&
+        b->refused < REFUSALS_MAX && !e->text.len &&
+        !e->calls_count) { /* a shorter one may follow */
+        b->refused++;
         b->model_done = b->context_done = b->context_used = false;
     }
     b->answer = hash_str(e->text);
@@ -421,7 +428,8 @@ static void book_messages(struct book *b, const wend_event *ev)
                                                ? ROLE_USER
                                                : ROLE_SYSTEM,
                                    .text = hash_str(ev->u.message.text),
-                                   .pinned = ev->u.message.pinned});
+                                   .pinned = ev->u.message.pinned,
+                                   .own = ev->u.message.by.ptr != NULL});
 }
 
 static void book_model_start(struct book *b, const wend_ev_model_start *e)

@@ -39,7 +39,7 @@ struct book_msg {
     uint64_t text;
     uint64_t call;  /* of a tool's result */
     uint32_t calls; /* of an assistant */
-    bool pinned, summary;
+    bool pinned, summary, own;
     bool cut; /* of a result: `text` is what it was before */
 };
 
@@ -51,7 +51,7 @@ struct book {
     bool context_used; /* a model was asked with it */
     bool context_seen; /* one was begun in this turn */
     bool summed;       /* a summary was asked for in this turn */
-    bool refused;      /* the model refused a request as too long */
+    int refused;       /* requests of the turn, by the model, as too long */
     uint64_t summary;  /* of the newest that was written */
     bool stopping;
     bool resumed;   /* in this step */

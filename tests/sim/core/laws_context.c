@@ -12,7 +12,8 @@ static bool must_stay(const struct book *b, uint32_t i)
     uint32_t first = UINT32_MAX, newest = 0, batch = b->msgs_count;
 
     for (uint32_t k = 0; k < b->msgs_count; k++)
-        if (b->msgs[k].role == ROLE_USER && !b->msgs[k].summary) {
+        if (b->msgs[k].role == ROLE_USER && !b->msgs[k].summary &&
+            !b->msgs[k].own) {
             first = k < first ? k : first;
             newest = k;
         }

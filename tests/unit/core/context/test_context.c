@@ -9,7 +9,7 @@ static const struct token_map average = {.scale = 1000};
 
 /* A conversation in words: u user, a answer, c message with calls whose results
  * follow as digits (bytes: 1 = 10, 2 = 100, ... 5 = 100,000), p a pinned
- * message, s a summary. */
+ * message, s a summary, n a note of the runtime. */
 struct talk {
     struct arena a;
     const struct msg *newest;
@@ -74,6 +74,7 @@ static void talk(struct talk *k, const char *words)
         m->role = strchr("ac", *words) ? ROLE_ASSISTANT : ROLE_USER;
         m->pinned = *words == 'p';
         m->summary = *words == 's';
+        m->own = strchr("sn", *words);
         m->text = text_of(k, 40, *words);
         if (*words == 'c')
             add_calls(k, m, words + 1);
@@ -92,6 +93,7 @@ static wend_str words_of(const struct msg *newest, struct arena *a)
         p[m->index] = m->role == ROLE_TOOL ? (m->whole.ptr ? '-' : 'r')
                       : m->summary         ? 's'
                       : m->calls           ? 'c'
+                      : m->own             ? 'n'
                                            : m->text.ptr[0];
     return (wend_str){p, n};
 }
@@ -174,14 +176,20 @@ static void test_tail(void)
         {"a summary takes the place of the last one", "u s c3 c3 c3 a u c3",
          true, "usucr", 1000},
         {"without one the last one stays", "u s c3 c3 c3 a u c3", false,
-         "usaucr", 1000},
+         "usnaucr", 1000},
+        {"the newest of the user, not a note", "u c3 u c3 c3 n c3", true,
+         "usucr", 1000},
         {"pinned ones stay", "u p c3 p c3 a c3 a u c3", true, "usppucr", 1000},
         {"only one message of the user", "u c3 c3 c3 c3", true, "uscr", 1000},
         {"a batch is never cut in two", "u c3 c3 c222222", true, "uscrrrrrr",
          700},
         {"its results are cut instead", "u c3 c3 c44", true, "usc--", 1000},
-        {"a window of 20", "u a u a u a u a u a u a u a u a u a u a u a u a",
-         false, "uuauauauauauauauauaua", 800},
+        {"a window of 20",
+         "u a u a u a u a u a u a u a u a u a u a u a u a "
+         "u a u a u a",
+         false, "unuauauauauauauauauaua", 800},
+        {"one note stands for all", "u n c3 c3 c3 a u c3", false, "unaucr",
+         1000},
         {"the user alone", "u", false, NULL, 100},
         {"all of it must stay", "u p p p", true, NULL, 100},
     };
@@ -367,8 +375,56 @@ static void test_summary(void)
                "  %s is asked for", *h);
 }
 
+/* In the words of servers. */
+static void test_overflow(void)
+{
+    static const struct {
+        const char *words;
+        int64_t limit, counted;
+    } rows[] = {
+        {"This model's maximum context length is 3000 tokens. However, your "
+         "messages resulted in 3544 tokens.",
+         3000, 3544},
+        {"This model's maximum context length is 4,097 tokens. However, you "
+         "requested 5000 tokens (1000 in the messages, 4000 in the "
+         "completion).",
+         4097, 1000},
+        {"HTTP 400: prompt is too long: 210000 tokens > 200000 maximum", 200000,
+         210000},
+        {"The input token count (1200000) exceeds the maximum number of tokens "
+         "allowed (1048576).",
+         1048576, 1200000},
+        {"request (5000 tokens) exceeds the available context size (4096 "
+         "tokens), try increasing it",
+         4096, 5000},
+        {"Prompt contains 40000 tokens and 0 draft tokens, too large for model "
+         "with 32768 maximum context length",
+         32768, 40000},
+        {"This model's maximum prompt length is 131072 but the request "
+         "contains 200000 tokens.",
+         131072, 200000},
+        {"the prompt is over the limit of 8192 tokens", 8192, 0},
+        {"exceeds n_ctx = 512", 512, 0},
+        {"the body is over the limit of 20 MB", 0, 0},
+        {"Your input exceeds the context window of this model.", 0, 0},
+        {"maximum context length is 0 tokens", 0, 0},
+        {"maximum context length is 99999999999999999999999 tokens", 0, 0},
+        {"maximum context length is ", 0, 0},
+        {"", 0, 0},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct overflow o = overflow_read(str_of(rows[i].words));
+
+        tap_ok(o.limit == rows[i].limit && o.counted == rows[i].counted,
+               "overflow: %lld of %lld: %s", (long long)o.counted,
+               (long long)o.limit, rows[i].words);
+    }
+}
+
 int main(void)
 {
+    test_overflow();
     test_room();
     test_trim();
     test_tail();

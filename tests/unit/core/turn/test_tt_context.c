@@ -88,11 +88,19 @@ static const struct context_row rows[] = {
      "context_start context_end model_start +ask model_end(failed) "
      "context_start model_start(summary) +ask model_end "
      "compacted(summary) " ANSWER},
-    {"a second one ends the run", UNKNOWN,
-     FULL "fail:overflow text:sum done fail:overflow",
+    {"a summary that is too long itself is asked for of less", UNKNOWN,
+     FULL "fail:overflow fail:overflow text:sum done",
+     "context_start context_end model_start +ask model_end(failed) "
+     "context_start model_start(summary) +ask model_end(failed) warning "
+     "model_start(summary) +ask model_end compacted(summary) " ANSWER},
+    {"a second one goes further, a fourth one ends the run", UNKNOWN,
+     FULL "fail:overflow text:sum done fail:overflow fail:overflow "
+          "fail:overflow",
      "context_start context_end model_start +ask model_end(failed) "
      "context_start model_start(summary) +ask model_end "
-     "compacted(summary) " ANSWER
+     "compacted(summary) " ANSWER "model_end(failed) "
+     "context_start compacted(window) " ANSWER "model_end(failed) "
+     "context_start compacted(window) " ANSWER
      "model_end(failed) turn_end(failed) metrics run_end(failed)"},
     {"one that has nothing to leave out", ALL, "start fail:overflow",
      "context_start context_end model_start +ask model_end(failed) "
@@ -117,8 +125,36 @@ static void test_rows(void)
     }
 }
 
+/* What the provider says of a refused request counts, in this turn and after.
+ */
+static void refuse(struct world *w, const char *words)
+{
+    feed(w, &(struct input){.kind = IN_MODEL_FAIL,
+                            .ask = w->turn.ask,
+                            .error.code = STR("overflow"),
+                            .error.message = str_of(words)});
+}
+
+static void test_limit(void)
+{
+    struct world w;
+
+    world_init(&w, &plain, UNKNOWN);
+    play(&w, FULL);
+    refuse(&w, "maximum context length is 300 tokens");
+    tap_is_i64(turn_room(&w.turn).window, 300, "a limit below the request");
+    world_free(&w);
+    world_init(&w, &plain, UNKNOWN);
+    play(&w, FULL);
+    refuse(&w, "maximum context length is 900 tokens");
+    tap_ok(w.turn.refused == 1 && w.turn.refused_tokens == 901,
+           "a limit above the estimate corrects it");
+    world_free(&w);
+}
+
 int main(void)
 {
     test_rows();
+    test_limit();
     return tap_done();
 }

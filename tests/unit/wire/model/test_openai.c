@@ -145,6 +145,24 @@ static void test_history(void)
     talk_free(&k);
 }
 
+/* Once a result has been cut, the model is told how to read the rest. */
+static void test_reader(void)
+{
+    struct buf b = {.mem = &wire_plain};
+    struct talk k;
+
+    talk_init(&k, config);
+    talk_add(&k, ROLE_USER, "1");
+    k.turn.results_cut = true;
+    codec_request(&codec_openai,
+                  &(struct wire_ask){.turn = &k.turn, .model = STR("m")}, &b);
+    tap_ok(str_has(buf_view(&b), STR("\"name\":\"read_result\"")) &&
+               str_has(buf_view(&b), STR("\"properties\":{\"call\":{")),
+           "request: read_result with its schema");
+    buf_free(&b);
+    talk_free(&k);
+}
+
 static void test_kept(void)
 {
     static const struct {
@@ -289,6 +307,7 @@ int main(void)
     test_simple();
     test_limit();
     test_history();
+    test_reader();
     test_kept();
     ask_check_prefix(&codec_openai,
                      "[{\"p\":\"openai\",\"detail\":{}},{\"p\":\"openai\","
