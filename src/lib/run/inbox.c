@@ -108,7 +108,8 @@ static bool serve(struct wend_run *r, const struct store_request *q)
     r->heard = 0;
     if (read_request(r->rt, q, &a, &in) && !is_refused(r, &in, &a))
         shell_input(r, &in);
-    if (r->error.status == WEND_OK && !a.failed)
+    /* Memory may fail when its events are in the batch: then it is heard. */
+    if ((r->error.status == WEND_OK || r->heard) && !a.failed)
         batch_heard(b, q->id, !r->heard);
     arena_free(&a);
     return true;

@@ -226,7 +226,7 @@ void shell_input(struct wend_run *r, struct input *in)
     uint64_t heard;
     struct child_done child;
     struct step s;
-    bool ok;
+    bool ok, kept = false; /* kept: its events are in the batch */
 
     assert(!r->rt->stepping);
     r->heard = 0;
@@ -258,7 +258,7 @@ void shell_input(struct wend_run *r, struct input *in)
     tt(&r->turn, in, &s);
     ok = !r->rt->scratch.failed && !r->arena.failed;
     if (ok && (s.events || s.effects)) {
-        ok = remember(r, &s);
+        ok = kept = remember(r, &s);
         if (ok) {
             if (s.events_count)
                 r->delta_n = 0;
@@ -271,7 +271,7 @@ void shell_input(struct wend_run *r, struct input *in)
         }
         drop_reply(r);
     }
-    heard = ok ? s.heard : 0;
+    heard = ok || kept ? s.heard : 0;
     arena_reset(&r->rt->scratch);
     r->rt->stepping = false;
     if (!ok)
