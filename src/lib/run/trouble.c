@@ -47,8 +47,9 @@ static void run_trouble(struct wend_run *r, const struct trouble *t)
         shell_input(r, &in);
 }
 
-static void run_says(struct wend_run *r, bool warning, const char *code,
-                     const char *fmt, va_list ap)
+__attribute__((format(printf, 4, 0))) static void
+run_says(struct wend_run *r, bool warning, const char *code, const char *fmt,
+         va_list ap)
 {
     struct trouble t = {.code = str_of(code),
                         .component = str_of(code),
