@@ -116,7 +116,7 @@ wait more
 sleep 300
 show $work/pasted
 type end\r
-wait 3.6k
+wait Hello, 0
 type \e[A
 sleep 300
 type \x03

@@ -167,6 +167,11 @@ kill -INT $pid
 wait $pid
 is "canceled: what was done" "$(times once) $(times wait)" "3 1"
 : >go
+child=$("$WEND" log --json "$id" |
+    sed -n 's/.*"child_start".*"data":{"run":"\([^"]*\)".*/\1/p' | head -n 1)
+exits "canceled: the child alone" 2 "$WEND" retry --sandbox off "$child"
+has "canceled: the child alone: what to do" "$err" \
+    "is a child of run $id; 'wend retry $id' continues both"
 exits "canceled: retry" 0 "$WEND" retry --sandbox off "$id"
 is "canceled: the answer" "$(cat "$out")" '{"all":{"all":"done 3\n"}}'
 is "canceled: only what was cut off runs again" "$(times once) $(times wait)" \

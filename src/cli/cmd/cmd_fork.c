@@ -93,6 +93,7 @@ struct retry_run {
     struct found found;
     char status[16], line[512];
     char limit[RETRY_LIMIT_MAX]; /* that it reached; else empty */
+    char parent[37];             /* of a child; else empty */
 };
 
 static bool is_retried(const char *status)
@@ -108,6 +109,7 @@ static void keep_run(struct retry_run *r, const wend_run_info *info)
 
     str_copy(r->found.id, sizeof r->found.id, info->run);
     str_copy(r->status, sizeof r->status, info->status);
+    str_copy(r->parent, sizeof r->parent, info->child ? info->parent : STR(""));
     r->found.imported = info->imported;
     put_run(&line, info, term_width(STDERR_FILENO));
     str_copy(r->line, sizeof r->line, buf_view(&line));
@@ -197,6 +199,11 @@ static int check_retry(struct cli *cli, struct retry_run *r)
 {
     const char *id = r->found.id;
 
+    if (*r->parent) /* which would continue the old child, and do it twice */
+        return complain(EXIT_USAGE,
+                        "run %s is a child of run %s; 'wend retry %s' "
+                        "continues both",
+                        id, r->parent, r->parent);
     if (is_retried(r->status))
         return check_limit(cli, r);
     if (!strcmp(r->status, "ok"))
