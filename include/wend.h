@@ -302,6 +302,27 @@ WEND_API wend_status wend_runtime_pump(wend_runtime *rt);
  * does not end that call. [any thread] */
 WEND_API wend_status wend_runtime_wakeup(wend_runtime *rt);
 
+/* ---- Parts: files in messages -------------------------------------------- */
+
+/* A file that a message comes with: an image (png, jpeg, gif, webp), a document
+ * (pdf), audio (wav, mp3, flac, ogg) or text. Its bytes say what it is; the
+ * name is shown, and must not promise something else. Up to 48 MiB each. */
+typedef struct wend_part {
+    wend_str data;
+    wend_str name; /* may be absent */
+} wend_part;
+
+typedef struct wend_agent wend_agent;
+
+/* Checks a part as wend_run_start does, so that a host can refuse a file as
+ * soon as it has it. With an agent, also whether its model is known not to
+ * accept it; agent and out may be NULL. `out` describes the part, without its
+ * hash; its name is lent by the part. WEND_E_INVAL: it is not valid, or the
+ * model does not accept it; the message says why. Without an agent:
+ * [any thread] */
+WEND_API wend_status wend_part_check(const wend_part *part, wend_agent *agent,
+                                     wend_ev_part *out, wend_error *err);
+
 /* ---- Agent: a model, instructions, tools, limits ------------------------- */
 
 #include "wend_agent.h"
@@ -351,14 +372,6 @@ typedef struct wend_filter {
     uint32_t merge_count; /* merge up to this many deltas of one kind ... */
     uint32_t merge_ms;    /* ... that arrive within this many milliseconds */
 } wend_filter;
-
-/* A file that a prompt comes with: an image (png, jpeg, gif, webp), a document
- * (pdf), audio (wav, mp3, flac, ogg) or text. Its bytes say what it is; the
- * name is shown, and must not promise something else. Up to 48 MiB each. */
-typedef struct wend_part {
-    wend_str data;
-    wend_str name; /* may be absent */
-} wend_part;
 
 typedef struct wend_run_options {
     size_t size;

@@ -8,7 +8,6 @@
 #ifndef WEND_AGENT_H
 #define WEND_AGENT_H
 
-typedef struct wend_agent wend_agent;
 typedef struct wend_call wend_call;
 typedef struct wend_plan wend_plan;
 
@@ -384,6 +383,14 @@ WEND_API bool wend_call_canceled(const wend_call *call);
  * WEND_E_LIMIT: the text is over 1 MiB. Text for a run that is freed is
  * dropped: WEND_OK. [any thread] */
 WEND_API wend_status wend_call_progress(wend_call *call, const char *text);
+/* Adds a file to the result of a call before it is answered: the model gets the
+ * image, document or audio with the text, which ends with a line in brackets
+ * for each file. Up to 64, copied; one thread at a time. If the call fails,
+ * they are dropped. WEND_E_INVAL: it is not valid, or it is text, which is
+ * returned as the output; err, which may be NULL, says why. WEND_E_LIMIT: it is
+ * one too many. [any thread] */
+WEND_API wend_status wend_call_attach(wend_call *call, const wend_part *part,
+                                      wend_error *err);
 /* Answers a call with its result and gives up the call: do not use it
  * afterwards. Every call must be answered, also after it was canceled and after
  * its run, agent or runtime was freed; such an answer is dropped, the status is

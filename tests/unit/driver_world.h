@@ -268,6 +268,12 @@ static wend_status tool_keeps(void *ctx, wend_call *call)
     return i < CALLS ? WEND_OK : WEND_E_LIMIT;
 }
 
+/* One red point. */
+static const wend_part gif = {
+    .data = {"GIF89a\1\0\1\0\200\0\0\377\0\0\0\0\0,\0\0\0\0\1\0\1\0\0\2\2D\1"
+             "\0;",
+             35}};
+
 static wend_status tool_echoes(void *ctx, wend_call *call)
 {
     struct world *v = ((struct ticket *)ctx)->world;
@@ -281,6 +287,7 @@ static wend_status tool_echoes(void *ctx, wend_call *call)
     if (wend_call_canceled(call))
         wend_call_progress(call, "too late");
     wend_call_progress(call, "so");
+    wend_call_attach(call, &gif, NULL);
     s = wend_call_return(call, wend_call_args(call));
     atomic_fetch_sub(&v->inside, 1);
     return s;

@@ -127,6 +127,8 @@ wend_status call_answer(wend_call *call, wend_outcome outcome, wend_str output)
     }
     call->outcome = outcome;
     utf8_repair(&call->output, output);
+    if (outcome == WEND_OUTCOME_OK)
+        call_put_notes(call, &call->output);
     if (call->output.failed)
         call->outcome = WEND_OUTCOME_NONE; /* out of memory, told later */
     if (!mailbox_post(call->mailbox, &call->post))

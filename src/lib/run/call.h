@@ -53,6 +53,7 @@ struct wend_call {
     struct event_blobs blobs; /* of its parts */
     wend_ev_part *parts;
     size_t parts_count;
+    bool attached; /* by the host: the output gets a note for each */
 };
 
 /* Whether both are about the same call, or the same action of a plan. */
@@ -77,6 +78,9 @@ void call_tell_unshown(struct wend_call *c);
 /* call_hands.c: which limit was reached, then what the tool said when it was
  * told to stop. */
 void call_put_limit(const struct wend_call *c, wend_str said, struct buf *out);
+
+/* call_hands.c: a line for each part that a host attached. */
+void call_put_notes(const struct wend_call *c, struct buf *out);
 
 /* Whether a rule asks for it and the sandbox can do it here. */
 bool run_hides(struct wend_run *r);

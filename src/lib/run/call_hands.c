@@ -243,7 +243,7 @@ wend_status call_add_part(wend_call *call, wend_str bytes, wend_str name,
     wend_status s = media_look(bytes, &part, err);
 
     if (s == WEND_OK && media_type_of(&part) == MEDIA_TEXT)
-        s = fail(err, WEND_E_INVAL, "is text");
+        s = fail(err, WEND_E_INVAL, "is text; return it as text");
     if (s == WEND_OK && call->parts_count == PARTS_MAX)
         s = fail(err, WEND_E_LIMIT, "is one part too many, after %d",
                  PARTS_MAX);
@@ -259,6 +259,38 @@ wend_status call_add_part(wend_call *call, wend_str bytes, wend_str name,
     if (note)
         media_note(note, &part, "");
     return WEND_OK;
+}
+
+wend_status wend_call_attach(wend_call *call, const wend_part *part,
+                             wend_error *err)
+{
+    wend_error why = {0};
+    wend_str name;
+    wend_status s;
+
+    if (!call || !part || !part->data.ptr)
+        return fail(err, WEND_E_INVAL,
+                    "attach: call or part is NULL, or the part has no data");
+    if (forked_check(call->process, err) != WEND_OK)
+        return WEND_E_MISUSE;
+    if (atomic_load(&call->answered))
+        return fail(err, WEND_E_MISUSE, "attach: the call is answered");
+    s = call_add_part(call, part->data, part->name, NULL, &why);
+    call->attached |= s == WEND_OK;
+    if (s == WEND_OK || s == WEND_E_NOMEM)
+        return s == WEND_OK ? s : fail_nomem(err);
+    name = str_or(part->name, "a part");
+    return fail(err, s, "'%.*s' %s", UTF8_ARGS(name, PART_NAME_MAX),
+                why.message);
+}
+
+void call_put_notes(const struct wend_call *c, struct buf *out)
+{
+    for (size_t i = 0; c->attached && i < c->parts_count; i++) {
+        if (out->len)
+            buf_char(out, '\n');
+        media_note(out, &c->parts[i], "");
+    }
 }
 
 void call_put_limit(const struct wend_call *c, wend_str said, struct buf *out)

@@ -48,21 +48,62 @@ static wend_status check_model(const struct model_use *m, const wend_ev_part *p,
     return s;
 }
 
-static wend_status look(struct wend_run *r, const wend_part *given, size_t i,
-                        wend_ev_part *out, struct event_blobs *blobs,
+static wend_str shown_name(const wend_part *p)
+{
+    wend_str name = str_or(p->name, "a part");
+
+    name.len = utf8_cut(name, PART_NAME_MAX);
+    return name;
+}
+
+/* Fills all but hash and name. */
+static wend_status look(const wend_part *given, wend_ev_part *out,
                         wend_error *err)
 {
     wend_error why = {0};
+    wend_status s = media_look_named(given->data, given->name, out, &why);
+
+    return s == WEND_OK ? s
+                        : fail(err, s, "'%.*s' %s", STR_ARGS(shown_name(given)),
+                               why.message);
+}
+
+wend_status wend_part_check(const wend_part *part, wend_agent *agent,
+                            wend_ev_part *out, wend_error *err)
+{
+    wend_ev_part own;
+    wend_status s;
+
+    if (!out)
+        out = &own;
+    memset(out, 0, sizeof *out);
+    if (!part || !part->data.ptr)
+        return fail(err, WEND_E_INVAL, "part: it is NULL, or has no data");
+    s = look(part, out, err);
+    if (s != WEND_OK || !agent)
+        return s;
+    s = agent_enter(agent, "part", err);
+    if (s == WEND_OK)
+        s = agent_config(agent, 0, err);
+    if (s == WEND_OK)
+        s = check_model(agent->configs[0]->models, out, 1, shown_name(part),
+                        err, &agent->rt->mem);
+    out->name = part->name;
+    return s;
+}
+
+static wend_status take(struct wend_run *r, const wend_part *given, size_t i,
+                        wend_ev_part *out, struct event_blobs *blobs,
+                        wend_error *err)
+{
     wend_str data = given->data;
     wend_status s;
 
     if (!data.ptr)
         return fail(err, WEND_E_INVAL, "run: part %zu has no data", i + 1);
-    s = media_look_named(data, given->name, out, &why);
+    s = look(given, out, err);
     if (s != WEND_OK)
-        return fail(err, s, "'%.*s' %s",
-                    (int)utf8_cut(str_or(given->name, "a part"), PART_NAME_MAX),
-                    str_or(given->name, "a part").ptr, why.message);
+        return s;
     if (media_type_of(out) == MEDIA_TEXT)
         data = agent_blank(r->agent, data, &r->arena);
     part_finish(out, data, given->name, blobs);
@@ -88,7 +129,7 @@ wend_status run_parts(struct wend_run *r, const wend_run_options *o,
     if (!list)
         return fail_nomem(err);
     for (size_t i = 0; s == WEND_OK && i < o->parts_count; i++) {
-        s = look(r, &o->parts[i], i, &list[i], &blobs, err);
+        s = take(r, &o->parts[i], i, &list[i], &blobs, err);
         images += s == WEND_OK && media_type_of(&list[i]) == MEDIA_IMAGE;
     }
     for (size_t i = 0; s == WEND_OK && i < o->parts_count; i++)

@@ -97,8 +97,7 @@ static void free_all(void)
 
 /* ---- Every function there is --------------------------------------------- */
 
-/* What each does with a handle of the parent. `err` is for those that take
- * one: it must speak of fork. */
+/* What each does with a handle of the parent; an error must speak of fork. */
 #define REFUSED(call) ((call) == WEND_E_MISUSE)
 #define SAYS_FORK(call) ((call) == WEND_E_MISUSE && says_fork(&err))
 #define NOTHING(call) ((call), true)
@@ -125,8 +124,7 @@ static int64_t read_nothing(void *ctx, int64_t at, char *to, size_t size)
 
 static bool write_none(void *ctx, wend_str bytes)
 {
-    (void)ctx;
-    (void)bytes;
+    (void)ctx, (void)bytes;
     return true;
 }
 
@@ -135,6 +133,7 @@ static wend_agent *agent;
 static wend_runtime *rt;
 static const wend_event *event;
 static wend_manifest *manifest;
+static const wend_part part = {.data = {"x", 1}};
 static wend_str text;
 
 static bool check_store(const char *f)
@@ -194,8 +193,7 @@ static bool check_store(const char *f)
 
 static void hear_verdict(void *ctx, const wend_plan_verdict *v)
 {
-    (void)ctx;
-    (void)v;
+    (void)ctx, (void)v;
 }
 
 static bool check_agent(const char *f)
@@ -239,6 +237,7 @@ static bool check_agent(const char *f)
         SAYS_FORK(wend_agent_load(h.rig.rt, NULL, NULL, &agent, &err)))
     ROW(wend_agent_of_run,
         SAYS_FORK(wend_agent_of_run(h.rig.rt, h.id, NULL, &agent, &err)))
+    ROW(wend_part_check, SAYS_FORK(wend_part_check(&part, a, NULL, &err)))
     ROW(wend_agent_tool, !wend_agent_tool(a, 0))
     ROW(wend_run_start,
         SAYS_FORK(wend_run_start(a, STR("x"), NULL, &run, &err)))
@@ -285,6 +284,7 @@ static bool check_run(const char *f)
     ROW(wend_call_args, !wend_call_args(h.calls[0]).ptr)
     ROW(wend_call_key, !wend_call_key(h.calls[0]).ptr)
     ROW(wend_call_canceled, wend_call_canceled(h.calls[0]))
+    ROW(wend_call_attach, SAYS_FORK(wend_call_attach(h.calls[0], &part, &err)))
     ROW(wend_call_progress, REFUSED(wend_call_progress(h.calls[0], "x")))
     ROW(wend_call_return, REFUSED(wend_call_return(h.calls[0], STR("x"))))
     ROW(wend_call_fail, REFUSED(wend_call_fail(h.calls[0], "x")))
