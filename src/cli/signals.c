@@ -16,7 +16,8 @@
 static int ends[2] = {-1, -1};
 static volatile sig_atomic_t interrupts;
 static volatile sig_atomic_t lent;
-static volatile sig_atomic_t arrived; /* since signals_next last looked */
+static volatile sig_atomic_t arrived;   /* since signals_next last looked */
+static volatile sig_atomic_t continuer; /* process that sent the last SIGCONT */
 
 static void on_signal(int number)
 {
@@ -33,6 +34,13 @@ static void on_signal(int number)
         errno = 0; /* full: it holds enough signals */
     arrived = 1;
     errno = saved;
+}
+
+static void on_continue(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    continuer = info->si_pid;
+    on_signal(number);
 }
 
 static bool is_ignored(int number)
@@ -67,12 +75,26 @@ int signals_open(void)
     return ends[0];
 }
 
+/* The shell of this job writes on the terminal before it continues the job. A
+ * SIGCONT of another process changes nothing there, unless the shell still has
+ * the terminal. */
+static bool shell_wrote(void)
+{
+    pid_t by = continuer;
+
+    return !keys_present() ||
+           ((by == getppid() || by == getsid(0)) && getpgid(by) != getpgrp());
+}
+
 int signals_next(void)
 {
     unsigned char byte;
 
     arrived = 0;
-    return read(ends[0], &byte, 1) == 1 ? byte : 0;
+    while (read(ends[0], &byte, 1) == 1)
+        if (byte != SIGCONT || shell_wrote())
+            return byte;
+    return 0;
 }
 
 void signals_forget(void)
@@ -95,7 +117,13 @@ void signals_take_stops(bool take)
     if (is_ignored(SIGTSTP)) /* a shell without job control */
         return;
     handle(SIGTSTP, take ? on_signal : SIG_DFL);
-    handle(SIGCONT, take ? on_signal : SIG_DFL);
+    if (!take)
+        handle(SIGCONT, SIG_DFL);
+    else
+        sigaction(SIGCONT,
+                  &(struct sigaction){.sa_sigaction = on_continue,
+                                      .sa_flags = SA_RESTART | SA_SIGINFO},
+                  NULL);
 }
 
 /* To this thread: the process stops before raise returns. */

@@ -10,7 +10,8 @@
 /* From now on SIGINT, SIGTERM and SIGHUP are bytes of the fd. A second SIGINT
  * exits at once. Returns -1 after a message. */
 int signals_open(void);
-/* The next received signal, or 0. */
+/* The next received signal, or 0. A SIGCONT counts only if the terminal may
+ * have changed: the shell of this job sent it, or another job is in front. */
 int signals_next(void);
 /* The next SIGINT is a first one again. */
 void signals_forget(void);

@@ -76,6 +76,34 @@ STEPS
 is "SIGSTOP: what the shell wrote is there" "$(times '^\$ fg$' again)" 1
 is "SIGSTOP: exit status" $status 130
 
+# A run that was not stopped is told to continue, twice: its bars stay where they
+# are.
+on_screen 80x24 "$shell" <<STEPS
+type (echo \$BASHPID >pid; exec wend plan run plan.yaml -m script:model.yaml)\r
+wait 2 running
+run kill -CONT \$(cat pid)
+sleep 300
+run kill -CONT \$(cat pid)
+sleep 300
+show still
+type \x1a
+wait Stopped
+type fg\r
+wait 2 running
+run kill -CONT \$(cat pid)
+sleep 300
+show again
+run $WEND cancel last
+wait 2 canceled
+type exit\r
+STEPS
+is "SIGCONT alone: one bar each" \
+    "$(times '^first ' still) $(times '^second ' still)" "1 1"
+is "SIGCONT after fg: one bar each" \
+    "$(times '^first ' again) $(times '^second ' again)" "1 1"
+is "SIGCONT alone: one bar each at the end" \
+    "$(times '^first ' "$out") $(times '^second ' "$out")" "1 1"
+
 # ---- Text, in the middle of a line ---------------------------------------------------
 
 on_screen 80x24 "$shell" <<STEPS
