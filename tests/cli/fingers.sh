@@ -123,6 +123,9 @@ outputs: {a: $a}
 END
 exits "a failed plan" 1 "$WEND" plan run -q plan.yaml
 is "a failed plan: nothing" "$(cat "$out")" ""
+exits "a failed plan: as it comes" 1 "$WEND" plan run --stream plan.yaml
+is "a failed plan: no half answer either" "$(cat "$out")" ""
+has "a failed plan: why" "$err" "wend: run failed: "
 
 # ---- -o -------------------------------------------------------------------------
 
@@ -181,4 +184,27 @@ is "resume -o" "$? $(cat answer)" "0 It is 42."
 exits "resume -o without a run" 2 "$WEND" resume -o answer
 [ -z "$(find . -name '.wend-*')" ]
 ok "no temporary file beside the answer"
+
+# ---- A canceled plan has no answer, not where it would stream either -----------
+
+cat >held.yaml <<'END'
+wend: plan/1
+name: h
+actions: [{id: a, type: llm, prompt: p, output_key: r}]
+outputs: {r: $r}
+END
+for rest in "" --stream; do
+    begin "$WEND" plan run $rest -m "$held" held.yaml
+    soon in_log "$id" '"type":"model_start"'
+    kill -INT $pid
+    wait $pid
+    is "a canceled plan $rest: nothing" "$? $(cat "$out")" "130 "
+    has "a canceled plan $rest: why" "$err" "wend: canceled; 'wend retry $id'"
+done
+on_screen 80x24 "$WEND plan run -m $held held.yaml" <<'STEPS'
+wait running
+keys \x03
+STEPS
+lacks "a canceled plan on a terminal: no answer" "$out" null
+has "a canceled plan on a terminal: why" "$out" "wend: canceled"
 finish

@@ -488,7 +488,7 @@ static void run_end(struct view *v, const wend_event *ev)
     bool sums = (v->verbose || v->talks) && !v->in_chat,
          ok = e->outcome == WEND_OUTCOME_OK;
 
-    if (v->plan && e->text.len && (ok || !v->final))
+    if (v->plan && ok && e->text.len)
         render_outputs(v, e->text);
     else if (v->keeps && ok)
         buf_str(&v->answer, e->text);
