@@ -94,6 +94,31 @@ exits "in a call: retry" 0 "$WEND" retry --sandbox off "$id"
 has "in a call: the answer" "$out" "It is 42"
 exits "in a call: sound" 0 "$WEND" verify last
 
+# One that may not be repeated: the model learns that the run was interrupted,
+# not that a process ended; if the cancel is in the log, that it was canceled.
+step once unsafe 'trap "" TERM; : >began; while [ ! -e go ]; do sleep 0.05; done'
+calls='script:{"turns":[{"calls":[{"name":"once","args":{}}]},
+    {"text":"Told: ${tool_result}."}]}'
+rm -f began go
+begin "$WEND" run $with --tools tools/once.yaml -m "$calls" hi
+soon test -e began
+kill -INT $pid
+wait $pid
+exits "in an unsafe call: retry" 0 "$WEND" retry --sandbox off "$id"
+has "in an unsafe call: interrupted" "$out" \
+    "Told: unknown: the run was interrupted while this call was under way"
+rm -f began
+begin "$WEND" run $with --tools tools/once.yaml -m "$calls" hi
+soon test -e began
+kill -INT $pid
+soon in_log "$id" '"what":"cancel"'
+kill -INT $pid
+wait $pid
+: >go
+exits "twice in an unsafe call: resume" 130 "$WEND" resume --sandbox off "$id"
+has "twice in an unsafe call: canceled" <("$WEND" log --json "$id") \
+    "unknown: the run was canceled while this call was under way"
+
 # ---- Limits ---------------------------------------------------------------------
 
 limited() { # NAME OPTION LOW HIGH

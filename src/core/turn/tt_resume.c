@@ -159,7 +159,7 @@ static void resume_model(struct tt *x)
     }
     close_model(x, WEND_OUTCOME_FAILED,
                 draft_error(x, STR("interrupted"),
-                            STR("the process ended while the model was "
+                            STR("the run was interrupted while the model was "
                                 "answering"),
                             STR("model")));
     resume_calls(x);

@@ -264,17 +264,26 @@ bool is_looked_up(const struct turn *t, const struct work *w)
     return is_in_doubt(t, w) && is_checked(t, w);
 }
 
+/* Why it ended, by whether the log has a cancel. Else its process died, or the
+ * run is a fork that begins in the middle of it. */
+#define LOST(how, what) "the run was " how " while this " what " was under way"
+#define LOST_CALL(how)                                                         \
+    STR("unknown: " LOST(how, "call") ". It may have had its effect, wholly, " \
+                                      "in part or not at all: find out "       \
+                                      "before you call it again")
+#define LOST_READ(how) STR("canceled: " LOST(how, "call"))
+#define LOST_ACTION(how) STR(LOST(how, "action") "; it may have had an effect")
+
 void end_lost(struct tt *x, const struct work *w)
 {
+    const wend_str whys[][2] = {
+        {LOST_CALL("interrupted"), LOST_CALL("canceled")},
+        {LOST_READ("interrupted"), LOST_READ("canceled")},
+        {LOST_ACTION("interrupted"), LOST_ACTION("canceled")},
+    };
     bool unknown = is_unknown(x->t, w);
-    wend_str why =
-        !w->call ? STR("the process ended while this action was under way; it "
-                       "may have had an effect")
-        : unknown
-            ? STR("unknown: the process ended while this call was under way. "
-                  "It may have had its effect, wholly, in part or not at all: "
-                  "find out before you call it again")
-            : STR("canceled: the process ended while this call was under way");
+    wend_str why = whys[!w->call ? 2 : !unknown]
+                       [x->t->stop.outcome == WEND_OUTCOME_CANCELED];
 
     end_work(
         x, w,
@@ -342,10 +351,11 @@ static void request_approval_of_lost(struct tt *x, const struct work *w)
     a.verdict.rule = STR_NONE; /* the answer is about this one alone */
     a.verdict.reason =
         w->call
-            ? STR("the process ended while this call was under way, and "
-                  "whether it had its effect is not known; yes runs it again")
-            : STR("the process ended while this action was under way, and "
-                  "whether it had its effect is not known; yes runs it again");
+            ? STR(LOST("interrupted", "call") ", and whether it had its effect "
+                                              "is not known; yes runs it again")
+            : STR(LOST("interrupted", "action") ", and whether it had its "
+                                                "effect is not known; yes runs "
+                                                "it again");
     request_approval(x, w, &a.verdict);
 }
 
