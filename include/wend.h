@@ -410,7 +410,8 @@ typedef struct wend_run_options {
  * before the runtime is pumped: no hook, model or tool is called, and
  * wend_run_poll returns WEND_AGAIN. The runtime is pumped by wend_runtime_pump,
  * and by wend_run_next, _next_for and _wait of any of its runs. The agent may
- * be freed at once. */
+ * be freed at once. WEND_E_LIMIT: instructions and tools, of the agent or of
+ * one of its children, are over the windows of all its models. */
 WEND_API wend_status wend_run_start(wend_agent *agent, wend_str prompt,
                                     const wend_run_options *options,
                                     wend_run **out, wend_error *err);

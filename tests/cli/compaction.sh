@@ -56,14 +56,27 @@ has "compaction: off: said" "$err" "the window of script has 1200"
 agent 1200 'compaction: maybe' >maybe.yaml
 exits "compaction: wrong" 2 "$WEND" run -q -a maybe.yaml x
 
-# Instructions that alone are over the window are never sent.
+# A window below the instructions: no run begins.
 printf 'instructions: "%s"\n' "$(seq -s ' ' 1 300)" | cat off.yaml - >full.yaml
 sed -i 's/context_tokens: .*/context_tokens: 250/' full.yaml
-exits "a window below the instructions" 1 "$WEND" run -q -a full.yaml x
-has "a window below the instructions: said" "$err" \
-    "the window of script has 250: it was not sent"
-is "a window below the instructions: nothing was sent" \
-    "$(events model_end | grep -c '"outcome":"failed"')" 1
+before=$(newest)
+exits "a window below the instructions" 2 "$WEND" run -q -a full.yaml x
+has "a window below the instructions: both numbers" "$err" \
+    "(instructions 273, tools and schema 206), and the window of script has 250"
+has "a window below the instructions: what to do" "$err" "offer fewer tools"
+is "a window below the instructions: there is no run" "$(newest)" "$before"
+sed 's/context_tokens: .*/context_tokens: 4000/' full.yaml >room.yaml
+exits "a follow-up with room" 0 "$WEND" run -q -a room.yaml -m "$hello" x
+exits "a follow-up without" 2 "$WEND" run -q -c -a full.yaml x
+has "a follow-up without: said" "$err" "the window of script has 250"
+printf 'wend: agent/1\nmodel: %s\nagents: [full.yaml]\n' \
+    "'$hello'" >parent.yaml
+exits "a child without" 2 "$WEND" run -q -a parent.yaml x
+has "a child without: said" "$err" "agent 'full': instructions and tools have"
+printf 'wend: plan/1\nname: p\nactions:\n  - {name: a, type: llm, prompt: x}\n' \
+    >p.yaml
+exits "an action without" 2 "$WEND" plan run -q -a full.yaml p.yaml
+has "an action without: said" "$err" "action 'a': the instructions of its agent"
 
 # No summary to be had: the newest messages.
 printf '{"turns":[%s,%s,{"text":"done"}]}' \

@@ -153,7 +153,8 @@ lacks "far over the window: no answer" "$out" text_delta
 fallback() { # WINDOW...: of the fallback models m1 and m2; the first has 100
     local i=0 window
     printf 'wend: models/1\nmodels:\n' >"$work/models.yaml"
-    printf 'wend: agent/1\nname: a\nmodel: script:m0.yaml\n' >agent.yaml
+    printf 'wend: agent/1\nname: a\ntools: []\nmodel: script:m0.yaml\n' \
+        >agent.yaml
     printf 'fallback_models: [script:m1.yaml, script:m2.yaml]\n' >>agent.yaml
     for window in 100 "$@"; do
         printf 'turns: [{text: "model %d"}]\n' $i >m$i.yaml
@@ -164,7 +165,7 @@ fallback() { # WINDOW...: of the fallback models m1 and m2; the first has 100
     WEND_MODELS=$work/models.yaml run "$WEND" run --json -a agent.yaml \
         "$(head -c 4000 /dev/zero | tr '\0' x)"
 }
-fallback 900 2000
+fallback 250 2000
 has "the fallback model that has the room is asked" "$out" '"text":"model 2"'
 lacks "which needs no word" "$out" context_full
 fallback 100 -

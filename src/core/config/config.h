@@ -261,4 +261,12 @@ bool answer_fits(const struct schema *schema, wend_str text,
 /* A rough count, good enough to decide; the provider's own replaces it. */
 int64_t tokens_estimate(size_t bytes);
 
+/* ---- tokens.c ------------------------------------------------------------ */
+
+/* Thousandths of a token, for a model of an average family. */
+int64_t text_millitokens(wend_str s);
+/* How much finer the family of a model (provider:model) cuts, in thousandths.
+ */
+int64_t family_scale(wend_str spec);
+
 #endif

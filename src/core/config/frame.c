@@ -3,6 +3,7 @@
  */
 #include "core/config/frame.h"
 
+#include "base/fail.h"
 #include "base/utf8.h"
 #include "core/config/config.h"
 
@@ -66,6 +67,41 @@ void frame_fixed(const struct config *c, struct arena *a, struct frame *out)
     if (schema)
         put_part(&b, "schema", STR_NONE, CRITICAL, schema, 0);
     out->parts = buf_keep(&b, a);
+}
+
+static int64_t tokens_for(const struct model_use *m, int64_t tokens)
+{
+    return tokens * family_scale(m->spec) / 1000;
+}
+
+bool frame_over(const struct model_use *m, int64_t tokens)
+{
+    return m->window_known && tokens_for(m, tokens) > m->context_tokens;
+}
+
+wend_status frame_check(const struct config *c, wend_str model, wend_error *err)
+{
+    const struct model_use *most = c->models;
+    int64_t instructions = tokens_estimate(c->instructions.len);
+
+    for (uint32_t i = 0; i < c->models_count; i++) {
+        if (!frame_over(&c->models[i], c->frame.tokens))
+            return WEND_OK;
+        if (c->models[i].context_tokens > most->context_tokens)
+            most = &c->models[i];
+    }
+    if (most != c->models)
+        model = most->name;
+    return fail(err, WEND_E_LIMIT,
+                "instructions and tools have about %lld tokens (instructions "
+                "%lld, tools and schema %lld), and the window of %.*s has "
+                "%lld: shorten the instructions, offer fewer tools, or use a "
+                "model with a larger window (context_tokens)",
+                (long long)tokens_for(most, c->frame.tokens),
+                (long long)tokens_for(most, instructions),
+                (long long)tokens_for(most, c->frame.tokens - instructions),
+                (int)(model.len < 80 ? model.len : 80), model.ptr,
+                (long long)most->context_tokens);
 }
 
 /* ---- Of run_start.context ------------------------------------------------ */

@@ -9,6 +9,8 @@
 #ifndef CORE_FRAME_H
 #define CORE_FRAME_H
 
+#include <stdbool.h>
+
 #include "base/str.h"
 
 struct config;
@@ -23,6 +25,15 @@ struct frame {
 
 /* The frame of the config alone, for config_parse. */
 void frame_fixed(const struct config *c, struct arena *a, struct frame *out);
+
+struct model_use;
+/* Whether that many estimated tokens are over the model's window. An unknown
+ * window is never too small. */
+bool frame_over(const struct model_use *m, int64_t tokens);
+/* WEND_E_LIMIT: no model of the config has room for what is never cut, so no
+ * run can begin. model: the name of the first one. */
+wend_status frame_check(const struct config *c, wend_str model,
+                        wend_error *err);
 
 /* With what run_start.context adds: notes (priority 50) take at most a quarter
  * of the window and are cut at a word; date and git (30) are dropped if they do

@@ -22,14 +22,6 @@ enum {
     REFUSALS_MAX = 3,     /* in a turn; each makes the request shorter */
 };
 
-/* ---- Tokens -------------------------------------------------------------- */
-
-/* Thousandths of a token, for a model of an average family. */
-int64_t text_millitokens(wend_str s);
-/* How much finer the family of a model (provider:model) cuts, in thousandths.
- */
-int64_t family_scale(wend_str spec);
-
 /* ---- Room ---------------------------------------------------------------- */
 
 /* How tokens of a model follow from those of an average family: it has counted

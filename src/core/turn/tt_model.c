@@ -264,10 +264,7 @@ static void fail_too_long(struct tt *x)
  * the conversation would help. */
 static bool is_hopeless(const struct turn *t)
 {
-    const struct model_use *m = turn_model(t);
-
-    return m->window_known &&
-           t->frame->tokens * family_scale(m->spec) / 1000 > m->context_tokens;
+    return frame_over(turn_model(t), t->frame->tokens);
 }
 
 void send_request(struct tt *x)

@@ -188,6 +188,26 @@ wend_status agent_children_ready(const wend_agent *a, wend_error *err)
     return s;
 }
 
+/* Agents contain each other in no cycle, and are at most CHILD_DEPTH_MAX deep.
+ */
+wend_status agent_fits(const wend_agent *a, unsigned mode, bool prompts,
+                       wend_error *err)
+{
+    wend_error why = {0};
+    wend_status s = WEND_OK;
+
+    if (prompts)
+        s = frame_check(a->configs[mode], a->model, err);
+    for (const struct agent_child *k = a->children; k && s == WEND_OK;
+         k = k->next) {
+        s = agent_fits(k->agent, k->mode, !k->plan_json.ptr, &why);
+        if (s != WEND_OK)
+            s = fail(err, s, "agent '%.*s': %s", UTF8_ARGS(k->name, 80),
+                     why.message);
+    }
+    return s;
+}
+
 void agent_put_children(const wend_agent *a, struct buf *b)
 {
     if (!a->children)

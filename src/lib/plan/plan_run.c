@@ -91,11 +91,33 @@ static wend_status check_relic(struct plan_check *c,
                   err);
 }
 
+/* It is told the instructions, and offered no tools. */
+static wend_status check_window(const struct plan_action *a,
+                                const struct config *c, uint32_t model,
+                                wend_error *err)
+{
+    const struct model_use *m = &c->models[model];
+    int64_t tokens = tokens_estimate(c->instructions.len);
+
+    if (!frame_over(m, tokens))
+        return WEND_OK;
+    return fail_at(err, WEND_E_LIMIT, a->target_line, a->target_column,
+                   "action '%.*s': the instructions of its agent have about "
+                   "%lld tokens, and the window of its model has %lld: shorten "
+                   "the instructions, or use a model with a larger window "
+                   "(context_tokens)",
+                   UTF8_ARGS(a->name, 80),
+                   (long long)(tokens * family_scale(m->spec) / 1000),
+                   (long long)m->context_tokens);
+}
+
 static wend_status check_model(const struct config *c,
                                const struct plan_action *a, wend_error *err)
 {
-    if (config_model(c, a->target) < c->models_count)
-        return WEND_OK;
+    uint32_t model = config_model(c, a->target);
+
+    if (model < c->models_count)
+        return check_window(a, c, model, err);
     return refuse(a, "its agent has no model",
                   str_nearest(a->target, c->models, sizeof *c->models,
                               offsetof(struct model_use, spec),

@@ -21,6 +21,11 @@ struct agent_child {
 const struct agent_child *agent_child(const wend_agent *a, wend_str name);
 /* Their configs, which the next two need. */
 wend_status agent_children_ready(const wend_agent *a, wend_error *err);
+/* Whether the windows of its models, and of its children's, have room for what
+ * every request says. prompts: it is asked something itself, not only by
+ * actions of a plan. Its config is there. */
+wend_status agent_fits(const wend_agent *a, unsigned mode, bool prompts,
+                       wend_error *err);
 /* `,"agents":[...]`: all that is needed to start and to make them again. */
 void agent_put_children(const wend_agent *a, struct buf *b);
 /* WEND_FORK_ bits: what one of them has from the agent around it. */

@@ -152,18 +152,19 @@ static wend_status fill(struct follow *f)
     return f->arena.failed ? fail_nomem(f->err) : WEND_OK;
 }
 
-/* The agent's own budgets were checked when it was made. */
-static wend_status check_budget(const struct follow *f)
+/* The agent's own config was checked when it was made. */
+static wend_status check_config(const struct follow *f)
 {
     struct arena a = {.mem = f->arena.mem};
     struct config *c = NULL;
-    wend_status s = WEND_OK;
+    wend_status s;
 
-    if (!f->past.config_json.ptr || !f->past.limits ||
-        !f->past.limits->cost_nano)
+    if (!f->past.config_json.ptr)
         return WEND_OK;
     s = config_parse(f->past.config_json, &a, &c, f->err);
     if (s == WEND_OK)
+        s = frame_check(c, str_or(f->past.model, f->agent->model.ptr), f->err);
+    if (s == WEND_OK && f->past.limits && f->past.limits->cost_nano)
         s = budget_check(c, f->err);
     arena_free(&a);
     return s;
@@ -183,7 +184,7 @@ static wend_status follow(struct follow *f, wend_str prompt, wend_run **out)
     if (s == WEND_OK)
         s = fill(f);
     if (s == WEND_OK)
-        s = check_budget(f);
+        s = check_config(f);
     if (s == WEND_OK)
         s = run_start(f->agent, prompt, NULL, &f->o, &f->past, out, f->err);
     if (s == WEND_OK) {

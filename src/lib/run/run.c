@@ -341,6 +341,9 @@ wend_status run_start(wend_agent *agent, wend_str prompt,
 
     if (s == WEND_OK)
         s = agent_config(agent, run_mode(o), err);
+    if (s == WEND_OK) /* a config of the past is checked where it is made */
+        s = agent_fits(agent, run_mode(o),
+                       !plan && !(past && past->config_json.ptr), err);
     if (s != WEND_OK)
         return s;
     r = run_of(agent, o, err);

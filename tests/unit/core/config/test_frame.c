@@ -119,6 +119,63 @@ static void test_prefix(void)
     arena_free(&a);
 }
 
+#define WORDS "twenty-eight bytes of words."
+
+/* 28 bytes are 7 tokens, of a family that cuts finer 12. */
+static const struct {
+    const char *name, *config;
+    const char *message; /* part of it; NULL: a run may begin */
+} windows[] = {
+    {"room for the last token",
+     "{\"instructions\":\"" WORDS "\",\"context_tokens\":7}", NULL},
+    {"one token too many",
+     "{\"instructions\":\"" WORDS "\",\"context_tokens\":6}",
+     "about 7 tokens (instructions 7, tools and schema 0), and the window of "
+     "first has 6:"},
+    {"a family that cuts finer",
+     "{\"instructions\":\"" WORDS "\",\"context_tokens\":11,"
+     "\"model\":\"anthropic:claude-opus-5\"}",
+     "about 12 tokens (instructions 12,"},
+    {"a window that is not known", "{\"instructions\":\"" WORDS "\"}", NULL},
+    {"tools count",
+     "{\"instructions\":\"" WORDS "\",\"context_tokens\":10,\"tools\":[{"
+     "\"name\":\"t\",\"description\":\"" WORDS "\"}]}",
+     "tools and schema 8), and the window of first has 10: shorten the "
+     "instructions, offer fewer tools, or use a model with a larger window"},
+    {"a fallback model has the room",
+     "{\"instructions\":\"" WORDS "\",\"context_tokens\":6,\"fallback\":[{"
+     "\"name\":\"b\",\"context_tokens\":7}]}",
+     NULL},
+    {"a fallback model may have it",
+     "{\"instructions\":\"" WORDS "\",\"context_tokens\":6,\"fallback\":[{"
+     "\"name\":\"b\"}]}",
+     NULL},
+    {"none has: the largest window is told",
+     "{\"instructions\":\"" WORDS "\",\"context_tokens\":4,\"fallback\":[{"
+     "\"name\":\"b\",\"context_tokens\":5},{\"name\":\"c\","
+     "\"context_tokens\":3}]}",
+     "the window of b has 5:"},
+};
+
+static void test_windows(void)
+{
+    for (size_t i = 0; i < tap_count(windows); i++) {
+        struct arena a = {.mem = &plain};
+        struct config *c = NULL;
+        wend_error err = {0};
+
+        config_parse(str_of(windows[i].config), &a, &c, NULL);
+        tap_is_i64(frame_check(c, STR("first"), &err),
+                   windows[i].message ? WEND_E_LIMIT : WEND_OK, "%s",
+                   windows[i].name);
+        if (windows[i].message &&
+            !tap_ok(strstr(err.message, windows[i].message) != NULL, "%s: said",
+                    windows[i].name))
+            printf("# %s\n", err.message);
+        arena_free(&a);
+    }
+}
+
 static void test_memory(void)
 {
     struct fault f = {0};
@@ -142,6 +199,7 @@ int main(void)
 {
     test_rows();
     test_prefix();
+    test_windows();
     test_memory();
     return tap_done();
 }

@@ -8,7 +8,7 @@
  * ten within 10 %. Other families cut finer by a factor; what a provider
  * reports corrects the rest (core/turn/turn_context.c).
  */
-#include "core/context/context.h"
+#include "core/config/config.h"
 
 #include "base/ascii.h"
 
