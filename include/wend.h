@@ -207,14 +207,16 @@ typedef enum wend_request_kind {
     WEND_REQUEST_SAY,
     WEND_REQUEST_PAUSE,
     WEND_REQUEST_CONTINUE,
-    WEND_REQUEST_APPROVE
+    WEND_REQUEST_APPROVE,
+    WEND_REQUEST_COMPACT /* see wend_run_compact */
 } wend_request_kind;
 
 typedef struct wend_request {
     size_t size;
     wend_request_kind kind;
-    const char *by;   /* recorded as the initiator; default "inbox" */
-    const char *text; /* for SAY, valid UTF-8 */
+    const char *by; /* recorded as the initiator; default "inbox" */
+    const char
+        *text; /* for SAY, valid UTF-8; for COMPACT: the focus, or NULL */
     const char *call; /* for APPROVE: the id of a call that waits ... */
     bool yes;         /* ... and whether it may run */
     bool always;      /* the answer also holds for similar calls of this run */
@@ -403,6 +405,10 @@ typedef struct wend_run_options {
      * the model is known not to accept it; the message says why. */
     const wend_part *parts;
     size_t parts_count;
+    /* Start and follow: shorten the past before the first request, as
+     * wend_run_compact does; the text is its focus, "" for none. NULL: only
+     * if the past does not fit. */
+    const char *compact;
 } wend_run_options;
 
 /* Starts a run. options may be NULL. It decides the first events and hands them
@@ -518,6 +524,13 @@ WEND_API wend_status wend_run_approve_changed(wend_run *run, wend_str call,
 WEND_API wend_status wend_run_pause(wend_run *run);
 /* Ends a pause. WEND_END: the run is over. */
 WEND_API wend_status wend_run_continue(wend_run *run);
+/* Shortens the conversation before the next request to the model: a summary
+ * replaces all but the newest messages. `focus`, up to 4,096 bytes, says what
+ * the summary is to keep above all; absent or empty: nothing special. Without a
+ * summary the conversation stays as it is, and the warning not_compacted says
+ * so. If the run sends no further request, the run that follows it
+ * (wend_run_follow) does this. WEND_END: the run is over. */
+WEND_API wend_status wend_run_compact(wend_run *run, wend_str focus);
 /* Cancels a run, as wend_run_cancel_by with "api". [any thread] */
 WEND_API wend_status wend_run_cancel(wend_run *run);
 /* Cancels a run: the next pump ends all that is open, and the run ends as

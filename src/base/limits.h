@@ -7,6 +7,7 @@
 #define BASE_LIMITS_H
 
 enum {
+    FOCUS_BYTES_MAX = 4 << 10,     /* of a summary; it is part of a question */
     STRING_INLINE_MAX = 256 << 10, /* longer strings become blobs */
     BLOB_BYTES_MAX = 64 << 20,     /* a blob, and so a prompt */
     BLOB_HEAD_BYTES = 256,         /* of a blob's text shown in its place */

@@ -44,6 +44,7 @@ struct settings {
     struct words types, tool_files, servers, inputs, labels, params, files;
     bool offline;
     bool list, remove, exact, always, dry_run, no_run, live, trust_store, pin;
+    bool compact;
     struct words results;
     int64_t events;     /* enum dialect_word; -1 = not given */
     int64_t status;     /* index of status_words; -1 = not given */

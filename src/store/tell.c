@@ -16,7 +16,7 @@
 static const char *const whats[] = {
     [WEND_REQUEST_CANCEL] = "cancel",   [WEND_REQUEST_SAY] = "say",
     [WEND_REQUEST_PAUSE] = "pause",     [WEND_REQUEST_CONTINUE] = "continue",
-    [WEND_REQUEST_APPROVE] = "approve",
+    [WEND_REQUEST_APPROVE] = "approve", [WEND_REQUEST_COMPACT] = "compact",
 };
 enum {
     WHATS = sizeof whats / sizeof *whats,
@@ -31,6 +31,10 @@ static wend_status check(const wend_request *r, wend_error *err)
         return fail(err, WEND_E_INVAL, "tell: kind is no value");
     if (r->kind == WEND_REQUEST_SAY && !r->text)
         return fail(err, WEND_E_INVAL, "tell: text is NULL");
+    if (r->kind == WEND_REQUEST_COMPACT &&
+        str_of(r->text).len > FOCUS_BYTES_MAX)
+        return fail(err, WEND_E_LIMIT, "tell: the focus is over %d bytes",
+                    FOCUS_BYTES_MAX);
     if (r->kind == WEND_REQUEST_APPROVE && !r->call)
         return fail(err, WEND_E_INVAL, "tell: call is NULL");
     if (r->args && (r->kind != WEND_REQUEST_APPROVE || !r->yes || r->always))
@@ -53,7 +57,7 @@ static void put_body(struct buf *b, const wend_request *r, wend_str args)
 {
     json_open(b, NULL, '{');
     json_add_str(b, "by", str_of(r->by ? r->by : "inbox"));
-    if (r->kind == WEND_REQUEST_SAY)
+    if (r->kind == WEND_REQUEST_SAY || r->kind == WEND_REQUEST_COMPACT)
         json_add_str(b, "text", str_of(r->text));
     if (r->kind == WEND_REQUEST_SAY && r->pin)
         json_add_bool(b, "pin", true);

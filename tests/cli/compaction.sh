@@ -137,5 +137,25 @@ events message >"$out"
 has "say --pin: the log says so" "$out" '"pinned":true'
 events compacted | tail -1 >"$out"
 has "say --pin: a later compaction keeps it" "$out" '"kept":[0,2]'
+# On request, with room left; what the user wants to keep is in the question.
+go=$PWD/go
+printf '{"turns":[%s,%s,%s,{"text":"done"}]}' \
+    "${summary/\"text\"/\"when\":\"the names\",\"text\"}" \
+    "${work_turn/150/8}" \
+    '{"calls":[{"name":"shell","args":{"command":"until [ -e '"$go"' ]; do sleep 0.05; done"}}]}' \
+    >s.json
+begin "$WEND" run -q -a b.yaml --approve shell 'Count to the end, please.'
+soon in_log "$id" '"name":"shell"'
+exits "say --compact" 0 "$WEND" say --compact "$id" the names
+touch "$go"
+soon in_log "$id" '"type":"run_end"'
+events compacted >"$out"
+has "say --compact: a summary, once" "$out" '"method":"summary"'
+is "say --compact: once" "$(count compacted)" 1
+"$WEND" context last >"$out"
+has "say --compact: the model sees it" "$out" "is replaced by this summary"
+exits "say --compact --pin" 2 "$WEND" say --compact --pin "$id" x
+exits "say without a text" 2 "$WEND" say "$id"
+
 exits "say --pin: no such run" 2 "$WEND" say --pin nothing text
 finish

@@ -442,6 +442,7 @@ static inline bool do_simple(struct world *w, wend_str word)
         {"say", {.kind = IN_SAY, .text = {"and?", 4}}},
         {"pause", {.kind = IN_PAUSE, .by = {"user", 4}}},
         {"continue", {.kind = IN_CONTINUE, .by = {"user", 4}}},
+        {"compact", {.kind = IN_COMPACT, .text = {"names", 5}}},
     };
 
     for (size_t i = 0; i < tap_count(rows); i++)

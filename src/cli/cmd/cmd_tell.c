@@ -25,6 +25,8 @@ static const struct opt cancel_opts[] = {
 
 static const struct opt say_opts[] = {
     ROW_FLAG(pin, "pin", "keep it when the conversation is shortened"),
+    ROW_FLAG(compact, "compact",
+             "shorten the conversation now; TEXT is what to keep"),
     ROW_STORE,
     ROWS_END,
 };
@@ -127,14 +129,21 @@ static int run_simply(struct cli *cli)
 
 static int run_say(struct cli *cli)
 {
+    bool compact = cli->set.compact;
     struct buf text = {.mem = &cli_mem};
     struct found found;
-    int code = find_arg(cli, open_store, &found);
+    int code;
 
+    if (compact && cli->set.pin)
+        return usage_error(cli, "--compact sends no message to --pin");
+    if (!compact && cli->args_count < 2)
+        return usage_error(cli, "expected a run and a message");
+    code = find_arg(cli, open_store, &found);
     put_args(cli, 1, &text);
     return code ? code
                 : tell(cli, found.id,
-                       (wend_request){.kind = WEND_REQUEST_SAY,
+                       (wend_request){.kind = compact ? WEND_REQUEST_COMPACT
+                                                      : WEND_REQUEST_SAY,
                                       .text = text.ptr,
                                       .pin = cli->set.pin});
 }
@@ -348,10 +357,10 @@ const struct command command_cancel = {
 
 const struct command command_say = {
     .name = "say",
-    .args = "[OPTIONS] RUN TEXT",
+    .args = "[OPTIONS] RUN [TEXT]",
     .summary = "send a message to a run of another process",
     .more = "The model reads the message in its next turn.\n",
-    .args_min = 2,
+    .args_min = 1,
     .args_max = ARGS_ANY,
     .expected = "a run and a message",
     .opts = say_opts,

@@ -353,10 +353,14 @@ static void control(struct view *v, const wend_event *ev)
 {
     const wend_ev_control *e = &ev->u.control;
 
-    if (v->quiet || (!str_is(e->what, "pause") && !str_is(e->what, "continue")))
+    static const char *const whats[] = {"pause", "continue", "compact"};
+    static const char *const said[] = {"paused", "continued",
+                                       "asked to shorten the conversation"};
+    int what = str_index(e->what, whats, sizeof whats / sizeof *whats);
+
+    if (v->quiet || what < 0)
         return;
-    buf_fmt(view_talk(v), "wend: %s by ",
-            str_is(e->what, "pause") ? "paused" : "continued");
+    buf_fmt(view_talk(v), "wend: %s by ", said[what]);
     term_line(view_talk(v), str_or(e->by, "the host"), v->width);
     buf_char(view_talk(v), '\n');
 }

@@ -257,7 +257,8 @@ const struct msg *compact_fit(const struct msg *history,
     const struct msg *built = history;
     struct look l;
 
-    if (!look_at(history, a, &l) || tokens_with(r, history) <= most)
+    if (!look_at(history, a, &l) || !r->window ||
+        tokens_with(r, history) <= most)
         return history;
     for (int64_t i = 0; i < l.batch; i++)
         if (is_kept(&l, i, false))

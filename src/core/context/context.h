@@ -100,7 +100,10 @@ bool compaction_read(const wend_ev_compacted *e, struct arena *a,
 
 /* ---- The summary --------------------------------------------------------- */
 
-extern const wend_str summary_ask; /* what the model is asked, last */
+/* What the model is asked, last. focus: what the summary is to keep above all;
+ * absent or empty: nothing. */
+extern const wend_str summary_ask;
+wend_str summary_question(wend_str focus, struct arena *a);
 /* Tokens that its request may have before that question. */
 int64_t summary_room(const struct context_room *r);
 /* Why an answer is no summary; NULL: it is one. */

@@ -36,6 +36,19 @@
 
 const wend_str summary_ask = {ASK, sizeof ASK - 1};
 
+wend_str summary_question(wend_str focus, struct arena *a)
+{
+    struct buf b = {.mem = a->mem};
+
+    if (!focus.len)
+        return summary_ask;
+    buf_str(&b, summary_ask);
+    buf_cstr(&b, "\n\n[The user asks for this summary. Keep above all: ");
+    buf_str(&b, focus);
+    buf_char(&b, ']');
+    return buf_keep(&b, a);
+}
+
 /* The summary has room for an eighth. */
 int64_t summary_room(const struct context_room *r)
 {
@@ -59,7 +72,7 @@ const char *summary_wrong(wend_str text, bool calls, wend_str finish,
         return "the model wrote an empty summary";
     if (str_is(finish, "length"))
         return "the summary reached the model's output limit";
-    if (msg_tokens(text) > r->most / 4)
+    if (r->window && msg_tokens(text) > r->most / 4)
         return "the summary is longer than a quarter of the window";
     return NULL;
 }

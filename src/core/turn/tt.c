@@ -283,6 +283,8 @@ static void on_start(struct tt *x)
                  "U+FFFD"));
     tell_gap(x);
     tell_troubles(x);
+    if (x->in->compact.ptr)
+        emit_compact(x, STR("api"), x->in->compact);
     arm_timers(x, x->t->limits.time_ms);
     if (x->t->plan.plan)
         begin_plan(x);
@@ -499,7 +501,8 @@ static void while_going(struct tt *x)
     case IN_CANCEL:
     case IN_SAY:
     case IN_PAUSE:
-    case IN_CONTINUE: on_request(x); break;
+    case IN_CONTINUE:
+    case IN_COMPACT: on_request(x); break;
     case IN_RESUME:
     case IN_UNENDED:
     case IN_TROUBLE: break; /* see tt: in any state */

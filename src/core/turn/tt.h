@@ -31,6 +31,7 @@ enum input_kind {
     IN_SAY,         /* text */
     IN_PAUSE,       /* by */
     IN_CONTINUE,    /* by */
+    IN_COMPACT,     /* by, text: what the summary is to keep; absent: all */
     IN_CHECKED,     /* done: whether lost work had its effect: outcome OK,
                        SKIPPED (it had not), else unknown; call absent:
                        action, attempt */
@@ -111,8 +112,8 @@ struct hook_done {
 
 /* A request of another process that the run has not heard yet. */
 struct remote_request {
-    enum input_kind kind; /* IN_CANCEL IN_SAY IN_PAUSE IN_CONTINUE; any other
-                             comes too late */
+    enum input_kind kind; /* IN_CANCEL IN_SAY IN_PAUSE IN_CONTINUE IN_COMPACT;
+                             any other comes too late */
     wend_str by, text;
     bool pin; /* of IN_SAY: a compaction keeps it */
 };
@@ -131,8 +132,10 @@ struct input {
     const int64_t *learned_ms;
     const struct plan_past *past; /* for plans of models; NULL: none */
     wend_str run;                 /* with start */
-    size_t repaired;              /* bad bytes replaced in the prompt */
-    bool hides; /* with start and over: the sandbox can hide paths */
+    wend_str compact; /* with start: a compaction comes first, as IN_COMPACT
+                         asks for one; absent: only if it is crowded */
+    size_t repaired;  /* bad bytes replaced in the prompt */
+    bool hides;       /* with start and over: the sandbox can hide paths */
     struct model_error error;
     struct call_done done;
     struct hook_done hook;

@@ -14,6 +14,9 @@
  * it has a new message, or the provider refuses it. Each refusal in a turn goes
  * further: all of the above, then without the first step, then without the
  * second, then the run fails.
+ *
+ * A compaction that is asked for (control compact) leaves out most of what
+ * there is, however much room there is; without a summary nothing goes.
  */
 #include "core/turn/tt_step.h"
 
@@ -143,16 +146,38 @@ static void trim(struct tt *x, const struct context_room *r)
         emit_compacted(x, STR("trimmed"), &c, 0);
 }
 
-/* The summary of the turn, if it has one; without, the newest messages. */
+/* Whether a compaction that was asked for leaves anything out. */
+static bool can_fold(struct tt *x)
+{
+    const struct turn *t = x->t;
+    const struct context_room r = turn_fold_room(t);
+    struct compaction c = {0};
+
+    return t->fold && compact_tail(t->history, &r, STR(""), x->s->scratch, &c);
+}
+
+static void warn_unfolded(struct tt *x, wend_str why)
+{
+    warn(x, STR("not_compacted"),
+         JOIN(x, STR("the conversation stays as it is: "), why));
+}
+
+/* The summary of the turn, if it has one; without, the newest messages, unless
+ * all of them have room. */
 static void shorten(struct tt *x, const struct context_room *r)
 {
     const struct turn *t = x->t;
     struct compaction c = {.readable = t->config->reader != NULL};
     bool summary = t->summary.ptr;
+    struct context_room room = t->fold && summary ? turn_fold_room(t) : *r;
 
-    if (compact_tail(t->history, r, t->summary, x->s->scratch, &c))
+    if (!summary && !is_crowded(t, r))
+        warn_unfolded(x, STR("no summary could be made"));
+    else if (compact_tail(t->history, &room, t->summary, x->s->scratch, &c))
         emit_compacted(x, summary ? STR("summary") : STR("window"), &c,
                        t->summary_tries + summary);
+    else if (t->fold)
+        warn_unfolded(x, STR("with the summary it would be longer"));
 }
 
 /* ---- Summaries ----------------------------------------------------------- */
@@ -162,7 +187,8 @@ static bool may_ask_summary(struct tt *x, const struct context_room *r,
                             struct allowance *a)
 {
     const struct turn *t = x->t;
-    int64_t input = turn_tokens_with(t, msg_tokens(summary_ask));
+    int64_t input = turn_tokens_with(
+        t, msg_tokens(summary_question(t->focus, x->s->scratch)));
 
     return t->summary_tries < SUMMARY_TRIES_MAX &&
            compact_fit(t->history, r, summary_room(r), t->frame->prefix,
@@ -176,7 +202,7 @@ static bool make_room(struct tt *x, bool ask)
     const struct context_room r = turn_room(x->t);
     struct allowance a;
 
-    if (!is_crowded(x->t, &r))
+    if (!is_crowded(x->t, &r) && !can_fold(x))
         return false;
     if (ask && !x->t->summary.ptr && may_ask_summary(x, &r, &a)) {
         emit_model_start(x, WEND_PURPOSE_SUMMARY, &a);
@@ -187,13 +213,30 @@ static bool make_room(struct tt *x, bool ask)
     return false;
 }
 
+void emit_compact(struct tt *x, wend_str by, wend_str focus)
+{
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    if (focus.len) {
+        json_open(&b, NULL, '{');
+        json_add_str(&b, "focus", focus);
+        json_close(&b, '}');
+    }
+    emit_control(x, STR("compact"), by,
+                 focus.len ? take_text(x, &b) : STR_NONE);
+}
+
 bool assemble_context(struct tt *x)
 {
     const struct context_room r = turn_room(x->t);
 
     emit_context(x);
-    if (is_crowded(x->t, &r) && messages(x->t) != x->t->settled) {
-        if (!x->t->summary.ptr && !x->t->summary_tries && x->t->refused < 2)
+    if (x->t->fold && !can_fold(x))
+        warn_unfolded(x, STR("there is nothing to leave out"));
+    if (is_crowded(x->t, &r) ? messages(x->t) != x->t->settled || x->t->fold
+                             : can_fold(x)) {
+        if (!x->t->fold && !x->t->summary.ptr && !x->t->summary_tries &&
+            x->t->refused < 2)
             trim(x, &r);
         if (make_room(x, x->t->refused < REFUSALS_MAX))
             return true;

@@ -176,6 +176,7 @@ static void resume_model(struct tt *x)
  *                                                  turns: one more
  *     pause      nothing starts                    too late
  *     continue   the run is not paused any more    too late
+ *     compact    before the next request           too late
  *
  * Approvals are not part of this: they are asked for again with a resume, and
  * answered then. */
@@ -192,6 +193,8 @@ void hear(struct tt *x, const struct remote_request *q)
         emit_control(x, STR("pause"), q->by, STR_NONE);
     else if (q->kind == IN_CONTINUE && x->t->paused)
         emit_control(x, STR("continue"), q->by, STR_NONE);
+    else if (q->kind == IN_COMPACT)
+        emit_compact(x, q->by, q->text);
 }
 
 /* Whether a model would be asked once more if something were said. */
@@ -209,7 +212,8 @@ static bool counts(const struct turn *t, enum input_kind kind, bool last)
     if (t->stop.outcome != WEND_OUTCOME_NONE)
         return false;
     return (kind == IN_SAY && (!last || has_turns(t))) ||
-           (!last && (kind == IN_PAUSE || kind == IN_CONTINUE));
+           (!last &&
+            (kind == IN_PAUSE || kind == IN_CONTINUE || kind == IN_COMPACT));
 }
 
 static void hear_all(struct tt *x, bool last)

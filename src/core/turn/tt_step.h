@@ -80,6 +80,7 @@ void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
 void begin_turn(struct tt *x);
 void enter_turn(struct tt *x);
 void next_turn(struct tt *x); /* after a turn: the next one, or the end */
+void emit_compact(struct tt *x, wend_str by, wend_str focus);
 void emit_control(struct tt *x, wend_str what, wend_str by,
                   wend_str value_json);
 void stop_all(struct tt *x); /* the control event has been written */

@@ -153,6 +153,8 @@ static void on_model_start(struct turn *t, const wend_event *ev,
     t->metrics.model_calls++;
     if (t->purpose == WEND_PURPOSE_SUMMARY)
         turn_ask_summary(t, k);
+    else if (t->folding)
+        turn_unfold(t);
 }
 
 static void on_model_part(struct turn *t, const wend_ev_model_part *e,
@@ -499,7 +501,8 @@ static void on_message(struct turn *t, const wend_event *ev,
 
 /* A stop is recorded before what it stops ends:
  *     cancel by user; cancel by hook {"code","message"}; limits {"reached"};
- * limits with anything else are those that hold from here on. */
+ * limits with anything else are those that hold from here on;
+ *     compact {"focus"}. */
 static void on_control(struct turn *t, const wend_ev_control *e,
                        const struct keep *k)
 {
@@ -525,6 +528,8 @@ static void on_control(struct turn *t, const wend_ev_control *e,
             arena_str(k->arena, json_str(json_get(value, "reached")));
     } else if (str_is(e->what, "limits")) {
         turn_take_limits(t, value);
+    } else if (str_is(e->what, "compact")) {
+        turn_fold(t, json_str(json_get(value, "focus")), k);
     }
     k->arena->failed |= scratch.failed;
     arena_free(&scratch);

@@ -118,6 +118,9 @@ struct turn {
     int64_t ratio;          /* provider's count to estimate, in thousandths;
                                0: not known */
     bool results_cut;       /* the model may read cut results */
+    bool fold;              /* a compaction is asked for, not done yet ... */
+    bool folding;           /* ... since before the newest context */
+    wend_str focus;         /* what its summary is to keep above all */
     int64_t summary_tries;  /* since then, that failed */
     wend_str summary;       /* written, not in use yet; absent: none */
 
@@ -266,10 +269,15 @@ void turn_on_context_end(struct turn *t);
 void turn_ask_summary(struct turn *t, const struct keep *k);
 void turn_on_summary(struct turn *t, const wend_ev_model_end *e,
                      const struct keep *k);
+/* A compaction is asked for; and it is done, or cannot be. */
+void turn_fold(struct turn *t, wend_str focus, const struct keep *k);
+void turn_unfold(struct turn *t);
 /* Whether the model is offered read_result. */
 bool turn_reads(const struct turn *t);
 /* What a request to the turn's model may have. */
 struct context_room turn_room(const struct turn *t);
+/* The same for a compaction that is asked for. */
+struct context_room turn_fold_room(const struct turn *t);
 
 /* turn_fork.c: usage that run_fork brings, NULL: none; the child is continued;
  * a new turn continues none before it. */

@@ -32,6 +32,7 @@ void turn_join_pending(struct turn *t, const struct keep *k)
 void turn_on_context_start(struct turn *t, const struct keep *k)
 {
     t->context = t->entered = true;
+    t->folding = t->fold;
     turn_join_pending(t, k);
 }
 
@@ -65,6 +66,14 @@ struct context_room turn_room(const struct turn *t)
         m.window_known = true;
     }
     return room_of(&m, fixed_tokens(t), t->refused_tokens, &map);
+}
+
+/* As if this request were as large as a request can be: most of it goes. */
+struct context_room turn_fold_room(const struct turn *t)
+{
+    const struct token_map map = turn_map(t);
+
+    return room_of(turn_model(t), fixed_tokens(t), turn_tokens(t), &map);
 }
 
 /* ---- Tokens --------------------------------------------------------------
@@ -184,6 +193,22 @@ void turn_on_refused(struct turn *t, wend_str message)
 
 /* ---- Summaries ----------------------------------------------------------- */
 
+void turn_fold(struct turn *t, wend_str focus, const struct keep *k)
+{
+    t->fold = true;
+    t->focus = arena_str(k->arena, focus);
+}
+
+/* What was tried for it says nothing about a later one. */
+void turn_unfold(struct turn *t)
+{
+    if (!t->fold)
+        return;
+    t->fold = t->folding = false;
+    t->focus = t->summary = STR_NONE;
+    t->summary_tries = 0;
+}
+
 void turn_ask_summary(struct turn *t, const struct keep *k)
 {
     const struct context_room r = turn_room(t);
@@ -194,7 +219,7 @@ void turn_ask_summary(struct turn *t, const struct keep *k)
     if (!m)
         return;
     m->role = ROLE_USER;
-    m->text = summary_ask;
+    m->text = summary_question(t->focus, k->arena);
     m->own = true;
     t->aside = t->history;
     if (fits) /* else a forged log */
@@ -273,6 +298,8 @@ void turn_on_compacted(struct turn *t, const wend_event *ev,
     }
     t->summary = STR_NONE;
     t->summary_tries = 0;
+    if (!str_is(e->method, "trimmed"))
+        turn_unfold(t);
     k->arena->failed |= scratch.failed;
     arena_free(&scratch);
 }

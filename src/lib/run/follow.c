@@ -145,6 +145,8 @@ static wend_status fill(struct follow *f)
         f->o.user = arena_str(&f->arena, f->info->user).ptr;
     if (!f->o.session && !foreign)
         f->o.session = arena_str(&f->arena, f->info->session).ptr;
+    if (!f->o.compact && f->turn.fold) /* it had no further request */
+        f->o.compact = str_or(f->turn.focus, "").ptr;
     f->past.follows = str_of(f->id);
     f->past.labels_json = labels_of(f);
     f->past.messages_json =

@@ -39,7 +39,7 @@ static bool read_request(const wend_runtime *rt, const struct store_request *q,
     } kinds[] = {
         {"cancel", IN_CANCEL},    {"say", IN_SAY},
         {"pause", IN_PAUSE},      {"continue", IN_CONTINUE},
-        {"approve", IN_APPROVAL},
+        {"approve", IN_APPROVAL}, {"compact", IN_COMPACT},
     };
     const struct json *body = json_parse(q->body, a, NULL);
 

@@ -284,6 +284,25 @@ static void fill_birth(struct wend_run *r, const wend_ev_run_start *e)
     r->epoch = 1;
 }
 
+static wend_status fill_compact(struct wend_run *r, const struct plan *plan,
+                                const wend_run_options *o, struct input *in,
+                                wend_error *err)
+{
+    wend_str focus = str_of(o->compact);
+
+    if (!o->compact)
+        return WEND_OK;
+    if (plan)
+        return fail(err, WEND_E_INVAL,
+                    "run: a plan has no conversation to compact");
+    if (focus.len > FOCUS_BYTES_MAX || utf8_valid_len(focus) != focus.len)
+        return fail(err, WEND_E_INVAL,
+                    "run: options.compact is over %d bytes, or not UTF-8",
+                    FOCUS_BYTES_MAX);
+    in->compact = agent_blank(r->agent, focus, &r->arena);
+    return WEND_OK;
+}
+
 wend_status run_begin(struct wend_run *r, wend_str prompt,
                       const struct plan *plan, const wend_run_options *o,
                       const struct run_past *past, wend_error *err)
@@ -298,6 +317,8 @@ wend_status run_begin(struct wend_run *r, wend_str prompt,
     if (s == WEND_OK && plan && o->parts_count)
         s = fail(err, WEND_E_INVAL,
                  "run: a plan has no prompt that parts could come with");
+    if (s == WEND_OK)
+        s = fill_compact(r, plan, o, &in, err);
     if (s == WEND_OK && !r->child)
         s = run_parts(r, o, &e, &in, err);
     if (s == WEND_OK && !r->child)

@@ -26,23 +26,36 @@ static wend_status tell(struct wend_run *r, struct input *in)
     return r->error.status;
 }
 
-wend_status wend_run_say(wend_run *r, wend_str text)
+static wend_status tell_text(struct wend_run *r, struct input *in,
+                             wend_str text, size_t most)
 {
-    struct input in = {.kind = IN_SAY};
-    wend_status s = text.ptr ? run_enter(r) : WEND_E_INVAL;
+    wend_status s = run_enter(r);
     struct buf b = {0};
 
     if (s != WEND_OK)
         return s;
-    if (text.len > BLOB_BYTES_MAX)
-        return fail(&r->said, WEND_E_LIMIT, "the text is over %d bytes",
-                    BLOB_BYTES_MAX);
+    if (text.len > most)
+        return fail(&r->said, WEND_E_LIMIT, "the text is over %zu bytes", most);
     b.mem = &r->rt->mem;
     utf8_repair(&b, text);
-    in.text = buf_view(&b);
-    s = b.failed ? fail_nomem(&r->said) : tell(r, &in);
+    in->text = buf_view(&b);
+    s = b.failed ? fail_nomem(&r->said) : tell(r, in);
     buf_free(&b);
     return s;
+}
+
+wend_status wend_run_say(wend_run *r, wend_str text)
+{
+    struct input in = {.kind = IN_SAY};
+
+    return text.ptr ? tell_text(r, &in, text, BLOB_BYTES_MAX) : WEND_E_INVAL;
+}
+
+wend_status wend_run_compact(wend_run *r, wend_str focus)
+{
+    struct input in = {.kind = IN_COMPACT, .by = STR("api")};
+
+    return tell_text(r, &in, focus, FOCUS_BYTES_MAX);
 }
 
 static bool action_waits(const wend_run *r, wend_str id)

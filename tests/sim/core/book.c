@@ -319,7 +319,7 @@ static void book_control(struct book *b, const wend_ev_control *e)
         b->paused = false;
     } else if (str_is(e->what, "limits") && str_is(e->by, "api")) {
         book_limits(b, e->value_json);
-    } else {
+    } else if (!str_is(e->what, "compact")) {
         b->stopping = true;
         b->stop = !str_is(e->what, "cancel") ? WEND_OUTCOME_LIMIT
                   : e->value_json.ptr        ? WEND_OUTCOME_FAILED

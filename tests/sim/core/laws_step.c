@@ -91,6 +91,7 @@ bool is_stale(struct book *b, const struct input *in)
     case IN_CANCEL:
     case IN_STOP:
     case IN_SAY:
+    case IN_COMPACT:
     case IN_RESUME:
     case IN_TROUBLE:
     case IN_UNENDED: break;
@@ -119,6 +120,7 @@ static const wend_event_type first_event[] = {
     [IN_SAY] = WEND_MESSAGE,
     [IN_PAUSE] = WEND_CONTROL,
     [IN_CONTINUE] = WEND_CONTROL,
+    [IN_COMPACT] = WEND_CONTROL,
     [IN_RESUME] = WEND_RUN_RESUME,
     [IN_TROUBLE] = WEND_ERROR,
 };
@@ -429,7 +431,7 @@ static void law_request(struct sim *s, const struct view *v, const char *name)
 
     (void)v;
     if ((b->model_open && b->purpose == WEND_PURPOSE_SUMMARY) !=
-        (t->aside && str_eq(t->history->text, summary_ask)))
+        (t->aside && str_starts(t->history->text, summary_ask.ptr)))
         broken(s, name, "a summary is asked for, or is not");
     for (const struct msg *m = newest; m; m = m->prev) {
         const struct book_msg *want = left ? &b->msgs[--left] : NULL;

@@ -178,7 +178,7 @@ void unbend(struct sim *s, struct step *step)
         if (e->ev.type != WEND_CONTROL)
             continue;
         pause = str_is(c->what, "pause") || str_is(c->what, "continue");
-        stops |= !pause;
+        stops |= !pause && !str_is(c->what, "compact");
         pauses |= pause;
     }
     step->turn.config = s->turn.config;

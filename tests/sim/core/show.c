@@ -20,6 +20,7 @@ const char *const input_names[] = {
     [IN_SAY] = "say",
     [IN_PAUSE] = "pause",
     [IN_CONTINUE] = "continue",
+    [IN_COMPACT] = "compact",
     [IN_CHECKED] = "checked",
     [IN_RESUME] = "resume",
     [IN_UNENDED] = "unended",

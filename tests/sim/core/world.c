@@ -342,6 +342,10 @@ static bool people_next(struct sim *s, struct input *in)
                                       .message = some_text(s)};
         in->kind = IN_TROUBLE;
         in->troubles = &s->trouble;
+    } else if (s->head.seed % 16 == 5 && chance_of(c, 20)) {
+        in->kind = IN_COMPACT;
+        if (chance_of(c, 500))
+            in->text = some_text(s);
     } else if (s->says < SAYS_MAX && chance_of(c, s->mood.say)) {
         in->kind = IN_SAY;
         in->text = numbered(s, "said ", s->says++);

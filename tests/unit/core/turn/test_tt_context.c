@@ -8,9 +8,11 @@
     "{" TOOLS "," POLICY(                        \
         "all") ",\"context_tokens\":" window "," \
                "\"eager\":\"off\",\"loop\":\"off\",\"output_tokens\":10}"
-#define OFF                                                               \
-    "{" TOOLS "," POLICY("all") ",\"context_tokens\":100,\"compaction\":" \
-                                "\"off\",\"eager\":\"off\",\"loop\":\"off\"}"
+#define OFF_IN(window)                           \
+    "{" TOOLS "," POLICY(                        \
+        "all") ",\"context_tokens\":" window "," \
+               "\"compaction\":\"off\",\"eager\":\"off\",\"loop\":\"off\"}"
+#define OFF OFF_IN("100")
 
 #define UNKNOWN "{" TOOLS "," POLICY("all") ",\"loop\":\"off\"}"
 
@@ -102,6 +104,29 @@ static const struct context_row rows[] = {
      "context_start compacted(window) " ANSWER "model_end(failed) "
      "context_start compacted(window) " ANSWER
      "model_end(failed) turn_end(failed) metrics run_end(failed)"},
+    {"asked for, with room left", UNKNOWN,
+     "start " CALL CALL CALL "compact " CALL "text:sum done",
+     SUMMARY "model_end compacted(summary) " ANSWER},
+    {"asked for, although it is off", OFF_IN("2000"),
+     "start " CALL CALL CALL "compact " CALL "text:sum done",
+     SUMMARY "model_end compacted(summary) " ANSWER},
+    {"asked for, and done once", UNKNOWN,
+     "start " CALL CALL CALL "compact " CALL "text:sum done " CALL,
+     "context_start context_end model_start +ask"},
+    {"asked for, without a summary nothing goes", UNKNOWN,
+     "start " CALL CALL CALL "compact " CALL "done done done",
+     SUMMARY "model_end(failed) warning model_start(summary) +ask "
+             "model_end(failed) warning model_start(summary) +ask "
+             "model_end(failed) warning warning context_end model_start +ask"},
+    {"asked for, and there is nothing to leave out", UNKNOWN,
+     "start compact " CALL,
+     "context_start warning context_end model_start +ask"},
+    {"asked for before the process dies", UNKNOWN,
+     "start " CALL CALL CALL "compact resume " CALL "text:sum done",
+     SUMMARY "model_end compacted(summary) " ANSWER},
+    {"asked for while a summary is written", SMALL("680"),
+     FULL "compact text:sum done",
+     SUMMARY "control(compact) model_end compacted(summary) " ANSWER},
     {"one that has nothing to leave out", ALL, "start fail:overflow",
      "context_start context_end model_start +ask model_end(failed) "
      "context_start context_end turn_end(failed) metrics run_end(failed)"},

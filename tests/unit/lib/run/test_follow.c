@@ -163,6 +163,60 @@ static void test_chain(void)
     rig_close(&r);
 }
 
+/* Whether the past of the next run begins with the first prompt and a summary.
+ */
+static void is_folded(struct rig *r, const char *id, const char *why)
+{
+    const struct json *second;
+    char next[40];
+    struct start s;
+
+    finish(next_of(r, id, NULL), 0, next);
+    read_start(r, next, &s);
+    second = json_items(json_get(s.data, "messages"));
+    second = second ? second->next : NULL;
+    tap_ok(json_is_true(json_get(second, "summary")) &&
+               str_ends(json_get_str(second, "text"), "names: Ann"),
+           "%s", why);
+    start_free(&s);
+}
+
+/* A conversation that is shortened on request, by the run that follows. */
+static void test_compact(void)
+{
+    static const char long_text[] =
+        TEXT("a long answer with many words, so that there is something to "
+             "leave out of the conversation, and then some more of it, until "
+             "it is longer than the summary and the words around it");
+    wend_run_options o = {.size = sizeof o, .compact = "names"};
+    char script[1000], id[40], next[40];
+    struct rig r = {0};
+    wend_run *run;
+
+    snprintf(script, sizeof script, "script:{\"turns\":[%s,%s]}",
+             "{\"purpose\":\"summary\",\"when\":\"names\",\"text\":"
+             "\"names: Ann\",\"repeat\":\"forever\"}",
+             long_text);
+    if (!rig_open(&r, NULL, script))
+        return;
+    finish(rig_start(&r, NULL), 0, id);
+    for (int i = 0; i < 3; i++)
+        finish(next_of(&r, id, NULL), 0, id);
+    finish(next_of(&r, id, &o), 0, next);
+    is_folded(&r, next, "compact: before the first request");
+    run = next_of(&r, id, NULL);
+    tap_ok(wend_run_compact(run, STR("names")) == WEND_OK,
+           "compact: asked for");
+    finish(run, 0, next);
+    finish(next_of(&r, next, NULL), 0, next);
+    is_folded(&r, next, "compact: what had no further request is done next");
+    o.compact = "\xff";
+    tap_ok(wend_run_follow(r.agent, id, STR("x"), &o, &run, &r.err) ==
+               WEND_E_INVAL,
+           "compact: %s", r.err.message);
+    rig_close(&r);
+}
+
 static void test_messages(void)
 {
     static const char past[] =
@@ -297,6 +351,7 @@ int main(void)
 {
     test_past();
     test_chain();
+    test_compact();
     test_messages();
     test_labels();
     test_refused();

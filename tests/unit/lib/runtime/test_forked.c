@@ -264,14 +264,14 @@ static bool check_run(const char *f)
         REFUSED(wend_run_listen_release(h.run, NULL, NULL, NULL)))
     ROW(wend_run_wait, REFUSED(wend_run_wait(h.run, &text)))
     ROW(wend_run_say, REFUSED(wend_run_say(h.run, STR("x"))))
-    ROW(wend_run_approve,
-        REFUSED(wend_run_approve(h.run, STR("x"), true, NULL)))
+    ROW(wend_run_approve, REFUSED(wend_run_approve(h.run, STR("x"), 1, NULL)))
     ROW(wend_run_approve_changed,
         REFUSED(wend_run_approve_changed(h.run, STR("x"), STR("{}"), NULL)))
     ROW(wend_run_approve_always,
         REFUSED(wend_run_approve_always(h.run, STR("x"), true, NULL)))
     ROW(wend_run_pause, REFUSED(wend_run_pause(h.run)))
     ROW(wend_run_continue, REFUSED(wend_run_continue(h.run)))
+    ROW(wend_run_compact, REFUSED(wend_run_compact(h.run, STR("x"))))
     ROW(wend_run_cancel, REFUSED(wend_run_cancel(h.run)))
     ROW(wend_run_cancel_by, REFUSED(wend_run_cancel_by(h.run, "x")))
     ROW(wend_run_child, !wend_run_child(h.run, 0))
