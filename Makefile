@@ -162,8 +162,10 @@ $(B)/tests/test_page: $(patsubst %,$(B)/src/cli/view/%.o,bar timeline \
 $(B)/tests/test_waterfall: $(patsubst %,$(B)/src/cli/%.o,term view/bar view/waterfall)
 $(B)/tests/test_markdown: $(patsubst %,$(B)/src/cli/%.o,term view/markdown \
 	view/markdown_inline view/markdown_table)
+$(B)/tests/test_wrap: $(patsubst %,$(B)/src/cli/%.o,term view/wrap)
 $(B)/tests/test_editor: $(patsubst %,$(B)/src/cli/%.o,term chat/editor)
-$(B)/tests/test_live: $(patsubst %,$(B)/src/cli/%.o,term view/panel view/status)
+$(B)/tests/test_live: $(patsubst %,$(B)/src/cli/%.o,term view/panel view/status \
+	view/wrap)
 # A simulator, sim_NAME.c, has its parts in the folder NAME.
 define sim_rule
 $(B)/tests/sim_$(1): $$(patsubst %.c,$(B)/%.o,$$(wildcard tests/sim/sim_$(1).c \

@@ -67,6 +67,8 @@ void keys_raw(void)
     if (typing) {
         now.c_lflag &= ~(tcflag_t)IEXTEN;
         now.c_iflag &= ~(tcflag_t)(ICRNL | INLCR | IXON);
+        /* Two signals that come at once are one; two keys are two. */
+        now.c_cc[VINTR] = _POSIX_VDISABLE;
     }
     now.c_cc[VMIN] = 1;
     now.c_cc[VTIME] = 0;

@@ -34,6 +34,7 @@ struct stream_loop {
     struct pollfd fds[FDS];
     bool over;          /* no event will follow */
     bool canceled;      /* by a signal or a closed output */
+    bool left;          /* by the typist, who may have stopped it before */
     int64_t seq, n;     /* of the newest shown event */
     int code;           /* exit now with it; -1 = continue */
     wend_status status; /* the error that ended it early, or WEND_OK */
@@ -164,8 +165,10 @@ static void typed_beside(void *loop, wend_str keys)
     struct stream_loop *l = loop;
     const struct typist *t = l->st->typist;
 
-    if (!t->read(t->ctx, l->st, keys))
+    if (!t->read(t->ctx, l->st, keys)) {
         l->code = EXIT_CANCELED;
+        l->left = true;
+    }
 }
 
 /* An approval comes before what the user types besides. */
@@ -429,6 +432,26 @@ static void show_rest(struct stream_loop *l)
                 "wend: stopped; 'wend resume %s' resumes it\n", id);
 }
 
+/* What was stopped is over soon, and then a conversation goes on from it. */
+static void let_end(struct stream_loop *l)
+{
+    wend_runtime *rt = l->st->cli->rt;
+    struct pollfd fd = {.fd = wend_runtime_fd(rt), .events = POLLIN};
+    int64_t end_us = steady_us() + LEAVE_MS * 1000, left_us;
+    int timeout;
+
+    while (!l->over && (left_us = end_us - steady_us()) > 0) {
+        timeout = wend_runtime_timeout_ms(rt);
+        if (timeout < 0 || timeout > left_us / 1000)
+            timeout = (int)(left_us / 1000) + 1;
+        poll(&fd, 1, timeout);
+        wend_runtime_pump(rt);
+        take_events(l);
+        if (!has_room(&l->st->view))
+            return;
+    }
+}
+
 /* The answer did not arrive. */
 static void say_where(struct stream *st)
 {
@@ -502,13 +525,16 @@ int stream_go(struct stream *st)
         go_round(&l);
     if ((l.code == EXIT_TERM || l.code == EXIT_HANGUP) && st->live && !l.over)
         show_rest(&l);
+    if (l.left)
+        let_end(&l);
     if (l.code >= 0) {
         view_end(&st->view);
         flush(&st->view.results);
         flush(&st->view.talk);
     }
     approvals_close(&l.approvals);
-    keys_restore();
+    if (!st->typist) /* who goes on typing */
+        keys_restore();
     signals_take_stops(false);
     if (st->view.results.error)
         reader_left(&l);

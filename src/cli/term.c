@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "base/ascii.h"
 #include "base/json.h"
 #include "base/utf8.h"
 
@@ -167,6 +168,18 @@ size_t term_columns(wend_str line)
     return columns;
 }
 
+/* Its length; *back: columns that it moves the cursor back by. */
+static size_t sequence(wend_str text, size_t *back)
+{
+    size_t len = 1, number = 0;
+
+    len += len < text.len && text.ptr[len] == '[';
+    for (; len < text.len && !is_letter(text.ptr[len]); len++)
+        number = number * 10 + (size_t)(text.ptr[len] & 0xF);
+    *back = len < text.len && text.ptr[len] == 'D' ? number : 0;
+    return len + (len < text.len);
+}
+
 size_t term_column(size_t column, size_t width, wend_str text)
 {
     enum { TAB = 8 };
@@ -175,9 +188,9 @@ size_t term_column(size_t column, size_t width, wend_str text)
     for (; text.len; text = str_skip(text, len)) {
         uint32_t c = utf8_first(text, &len);
 
-        if (c == 033) { /* a colour */
-            while (len < text.len && text.ptr[len - 1] != 'm')
-                len++;
+        if (c == 033) {
+            len = sequence(text, &columns);
+            column -= columns < column ? columns : column;
             continue;
         }
         columns = c == '\t' ? TAB - column % TAB : columns_of(c);

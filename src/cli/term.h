@@ -43,7 +43,7 @@ void term_usd(struct buf *out, int64_t nano);
 /* Columns of a line, colours left out. */
 size_t term_columns(wend_str line);
 /* The column after `text`, which begins at `column` of a terminal that wraps
- * at `width`. */
+ * at `width`; colours and wrap.c's way back are understood. */
 size_t term_column(size_t column, size_t width, wend_str text);
 
 size_t term_width(int fd);    /* 80 if it is not a terminal */

@@ -92,6 +92,78 @@ STEPS
     lacks "$size: nothing of the panel stays" "$out" "tokens"
 done
 
+# Words are whole in every width; what code and addresses are is cut.
+words=$(model words '{"turns":[
+{"when":"size","text":"The quick brown fox jumps over the lazy dog and rests. ","chunk":5,"delay":"30ms","repeat":"forever"},
+{"text":"The quick brown fox jumps over the lazy dog, and then it rests for a while beside the river.\n\n- a list item that is longer than forty columns are\n\n> quoted text that is longer than forty columns as well\n\n世界世界世界世界世界世界世界世界世界世界世界。 e\u0301tude e\u0301tude **bold words that are wrapped** end.\n\n```\na line of code that is longer than forty columns\n```\nhttps://example.org/a/very/long/address/that/has/no/space\n","chunk":3,"delay":"1ms","repeat":"forever"}]}')
+for size in 40x40 80x24 200x30; do
+    on_screen $size "$WEND chat -qm $words" <<STEPS
+wait >
+type go\r
+wait space
+wait 0 + 0
+type \x04
+STEPS
+    cp "$out" "$work/wrapped.${size%x*}"
+done
+cat >"$work/wanted.40" <<'ROWS'
+The quick brown fox jumps over the lazy
+dog, and then it rests for a while
+beside the river.
+
+• a list item that is longer than forty
+  columns are
+
+│ quoted text that is longer than forty
+│ columns as well
+
+世界世界世界世界世界世界世界世界世界世
+界世界。 étude étude **bold words that
+are wrapped** end.
+
+┌─
+│ a line of code that is longer than fo
+│ rty columns
+└─
+https://example.org/a/very/long/address
+/that/has/no/space
+ROWS
+cat >"$work/wanted.80" <<'ROWS'
+The quick brown fox jumps over the lazy dog, and then it rests for a while
+beside the river.
+
+• a list item that is longer than forty columns are
+
+│ quoted text that is longer than forty columns as well
+
+世界世界世界世界世界世界世界世界世界世界世界。 étude étude **bold words that
+are wrapped** end.
+
+┌─
+│ a line of code that is longer than forty columns
+└─
+https://example.org/a/very/long/address/that/has/no/space
+ROWS
+for width in 40 80; do
+    is "$width columns: wrapped between words" \
+        "$(sed 1d "$work/wrapped.$width")" "$(cat "$work/wanted.$width")"
+done
+has "200 columns: one row" "$work/wrapped.200" "dog, and then it rests for a \
+while beside the river."
+on_screen 80x24 "$WEND chat -m $words" <<STEPS
+wait help lists
+type size\r
+wait quick
+size 40x24
+wait rests.
+wait tokens
+show $work/narrow
+type \x04
+STEPS
+is "resized while it streams" "$(sed -n '/quick/,/rests/p' "$work/narrow")" \
+    "The quick brown fox jumps over the lazy
+dog and rests."
+
 echo a >x.txt
 on_screen 80x24 "$WEND chat -m $talks -t calculator -t edit_file" <<STEPS
 wait help lists
@@ -118,14 +190,14 @@ show $work/pasted
 type end\r
 wait Hello, 0
 type \e[A
-sleep 300
-type \x03
-sleep 300
+sleep 100
 type \x03
 wait Ctrl-C again
+show $work/cleared
 type \x03
 STEPS
 is "keys: exit status" $status 0
+is "Ctrl-C clears the text" "$(grep -c '^> *pasted' "$work/cleared")" 1
 is "an approval in place" "$(cat x.txt)" b
 has "what is typed stands below the answer" "$work/typed" "> and this"
 is "a paste does not send" "$(grep -A 2 '^> pasted' "$work/pasted" |
@@ -261,7 +333,7 @@ is "/undo and /retry: one exchange, asked again" "$(said messages |
 
 # ---- Leaving in the middle ---------------------------------------------------------
 
-for keys in '\e|\e' '\e\e|' '\x03|\x03'; do
+for keys in '\e|\e' '\e\e|' '\x03|\x03' '\x03\x03|' '\x04|'; do
     on_screen 80x24 "$WEND chat -m $talks" <<STEPS
 wait help lists
 type long\r
@@ -271,6 +343,15 @@ sleep 300
 keys ${keys#*|}
 STEPS
     is "$keys: leaves" $status 130
+    is "$keys: keeps the answer" "$("$WEND" runs --json --limit 1 |
+        grep -c '"status":"canceled"')" 1
+done
+for keys in '\x03\x03' 'text\x03\x03'; do
+    on_screen 80x24 "$WEND chat -m $talks" <<STEPS
+wait >
+keys $keys
+STEPS
+    is "$keys at a prompt: leaves" $status 0
 done
 
 # An exchange that a kill has ended is named.

@@ -7,9 +7,9 @@
  *
  *     wait TEXT    until the screen shows TEXT
  *     gone TEXT    until it does not
- *     type KEYS    like a person, who reads first; \r, \n, \t, \e, \\ and \xNN
- *                  are understood
- *     keys KEYS    the same, at once
+ *     type KEYS    like a person, who reads first: when nothing changes any
+ *                  more; \r, \n, \t, \e, \\ and \xNN are understood
+ *     keys KEYS    the same, at once, in one write
  *     size WxH     changes the size of the terminal
  *     sleep MS     goes on reading what the command writes
  *     show FILE    writes the screen to FILE
@@ -34,6 +34,7 @@
 #include <vterm.h>
 
 enum { STEP_MS = 60000, END_MS = 120000, FAILED = 125, LINE_MAX_BYTES = 4096 };
+enum { QUIET_MS = 50, READ_MS = 300 }; /* before a person types */
 
 struct text {
     char *ptr;
@@ -240,8 +241,21 @@ static void sleep_ms(const char *text)
             return;
 }
 
+/* Until the command has written nothing for a moment. */
+static void read_first(void)
+{
+    int64_t end = now_ms() + READ_MS;
+    struct pollfd fd = {.fd = pty, .events = POLLIN};
+
+    while (now_ms() < end && poll(&fd, 1, QUIET_MS) > 0 && pump(0))
+        continue;
+}
+
 static void press(const char *keys)
 {
+    char typed[LINE_MAX_BYTES];
+    size_t len = 0;
+
     for (const char *p = keys; *p; p++) {
         static const char names[] = "rnte\\", bytes[] = "\r\n\t\033\\";
         const char *at = *p == '\\' && p[1] ? strchr(names, p[1]) : NULL;
@@ -255,14 +269,18 @@ static void press(const char *keys)
             c = (char)strtol((char[]){p[2], p[3], 0}, NULL, 16);
             p += 3;
         }
-        if (write(pty, &c, 1) != 1)
-            fail("cannot type", keys);
+        typed[len++] = c;
     }
+    if (write(pty, typed, len) != (ssize_t)len)
+        fail("cannot type", keys);
 }
 
 static void type(const char *keys)
 {
-    sleep_ms(has("allow?") ? "900" : "300"); /* it takes no early answer */
+    if (has("allow?"))
+        sleep_ms("900"); /* it takes no early answer */
+    else
+        read_first();
     press(keys);
 }
 

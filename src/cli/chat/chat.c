@@ -124,7 +124,7 @@ static void show_exchange(struct chat *c, struct stream *st,
     st->view.in_chat = true;
     if (st->view.safe_only && st->view.together)
         st->view.markdown = &c->markdown;
-    c->markdown.width = st->view.width;
+    c->markdown.width = st->view.width - 1; /* rows are narrower: wrap.h */
     c->stopped = false;
     *typist = prompt_typist;
     typist->fd = c->tty;
@@ -167,8 +167,7 @@ void chat_ask(struct chat *c, wend_str text)
                  "not sent; the next message comes with the same %zu "
                  "file%s, /detach leaves out",
                  c->o.parts_count, c->o.parts_count == 1 ? "" : "s");
-    if (code == EXIT_CANCELED)
-        c->stopped_us = steady_us();
+    c->stopped_us = code == EXIT_CANCELED ? steady_us() : 0;
     if (id[0] && run_state(c->cli, id, NULL) == RUN_OVER)
         note_run(c, id);
     else if (!id[0] && c->terminal)

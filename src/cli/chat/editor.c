@@ -216,6 +216,7 @@ static enum typed control(struct editor *e, char key)
     case '\t': return EDIT_TAB;
     case CTRL('A'): e->at = line_begin(e, e->at); break;
     case CTRL('B'): e->at = left_of(e, e->at); break;
+    case CTRL('C'): return EDIT_BREAK;
     case CTRL('D'): return delete_or_leave(e);
     case CTRL('E'): e->at = line_end(e, e->at); break;
     case CTRL('F'): e->at = right_of(e, e->at); break;
@@ -329,6 +330,10 @@ static enum typed escaped(struct editor *e, char c)
 {
     bool is_long = e->keys_len > 1 || c == '[' || c == 'O';
 
+    if (c == CTRL('C') && !e->pasting) {
+        e->keys_len = 0; /* of a sequence that never ends */
+        return EDIT_BREAK;
+    }
     if (e->keys_len == 1 && c == ESC)
         return e->pasting ? EDIT_NONE : EDIT_STOP; /* the second one waits */
     if (e->keys_len < sizeof e->keys)
@@ -379,6 +384,12 @@ enum typed editor_take(struct editor *e, wend_str *keys)
         *keys = str_skip(*keys, 1);
     }
     return done;
+}
+
+void editor_unpaste(struct editor *e)
+{
+    e->pasting = false;
+    e->keys_len = 0;
 }
 
 bool editor_waits(const struct editor *e)

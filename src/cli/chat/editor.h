@@ -14,6 +14,7 @@ enum typed {
     EDIT_NONE,  /* the keys are used up */
     EDIT_SEND,  /* Enter: the text is complete */
     EDIT_STOP,  /* Esc */
+    EDIT_BREAK, /* Ctrl-C */
     EDIT_LEAVE, /* Ctrl-D in an empty text */
     EDIT_TAB,
     EDIT_CLEAR, /* Ctrl-L: the screen */
@@ -31,7 +32,7 @@ struct editor {
     struct buf draft, cut; /* the text before the history; Ctrl-Y inserts it */
     char keys[EDIT_KEYS_MAX];
     size_t keys_len; /* of a sequence that is not whole */
-    bool pasting;
+    bool pasting;    /* until the paste ends, or editor_unpaste */
 };
 
 /* Takes keys from the front of `keys` until something is to be done. */
@@ -40,6 +41,8 @@ enum typed editor_take(struct editor *e, wend_str *keys);
 enum typed editor_idle(struct editor *e);
 /* Whether it waits for the rest of a sequence. */
 bool editor_waits(const struct editor *e);
+/* A paste whose end was lost. */
+void editor_unpaste(struct editor *e);
 void editor_insert(struct editor *e, wend_str text);
 void editor_set(struct editor *e, wend_str text); /* cursor at its end */
 

@@ -16,6 +16,7 @@
 #include "cli/term.h"
 
 enum {
+    CTRL_C = 3,
     ESC_MS = 50,        /* the rest of a sequence follows within */
     LOOK_MS = 250,      /* for another size of the terminal */
     ROWS_LEFT = 3,      /* of the screen, for the text above */
@@ -48,6 +49,8 @@ static enum typed take_keys(struct chat *c, char *room, size_t size,
         if (n <= 0)
             return n < 0 && (errno == EINTR || errno == EAGAIN) ? EDIT_NONE
                                                                 : EDIT_LEAVE;
+        if (n == 1 && room[0] == CTRL_C)
+            editor_unpaste(&c->editor); /* pressed, not pasted */
         join_lines(room, (size_t)n);
         *more = (wend_str){room, (size_t)n};
     }
@@ -108,13 +111,17 @@ static bool read_beside(void *ctx, struct stream *st, wend_str keys)
         switch (take_keys(c, room, sizeof room, &more)) {
         case EDIT_SEND: steer(c, st); break;
         case EDIT_STOP:
+        case EDIT_BREAK:
             c->left = c->stopped;
             if (c->left)
                 return false;
             c->stopped = true;
             wend_run_cancel_by(st->run, "user");
             break;
-        case EDIT_LEAVE: c->left = true; return false;
+        case EDIT_LEAVE:
+            c->left = true;
+            wend_run_cancel_by(st->run, "user");
+            return false;
         case EDIT_NONE:
         case EDIT_TAB:
         case EDIT_CLEAR: break;
@@ -199,12 +206,12 @@ static void interrupted(struct chat *c)
     signals_forget();
     if (stops_again(c)) {
         c->code = EXIT_CANCELED;
-    } else if (c->editor.text.len) {
-        forget_text(c);
-    } else if (c->warned) {
+    } else if (c->warned && !c->editor.text.len) {
         c->code = EXIT_DONE;
     } else {
+        forget_text(c);
         c->warned = true;
+        buf_clear(&c->note);
         buf_cstr(&c->note, "Ctrl-C again or /quit leaves");
     }
 }
@@ -231,14 +238,20 @@ static bool take_typed(struct chat *c)
     wend_str more = STR_NONE;
     enum typed done;
 
-    buf_clear(&c->note);
-    c->warned = false;
     do {
         done = take_keys(c, room, sizeof room, &more);
+        if (done != EDIT_BREAK) {
+            buf_clear(&c->note);
+            c->warned = false;
+        }
+        if (c->editor.text.len)
+            c->stopped_us = 0; /* what follows is another text */
         if (done == EDIT_SEND && c->editor.text.len)
             return true; /* it was the last key: see join_lines */
         if (done == EDIT_LEAVE)
             c->code = EXIT_DONE;
+        else if (done == EDIT_BREAK)
+            interrupted(c);
         else if (done == EDIT_STOP && stops_again(c))
             c->code = EXIT_CANCELED;
         else if (done == EDIT_TAB)
@@ -247,7 +260,7 @@ static bool take_typed(struct chat *c)
             panel_forget(&c->panel);
             write_all(STDERR_FILENO, STR("\033[H\033[2J"));
         }
-    } while (more.len || editor_waits(&c->editor));
+    } while (c->code == CHAT_GOES_ON && (more.len || editor_waits(&c->editor)));
     return false;
 }
 

@@ -32,6 +32,17 @@ void live_event(struct view *v, const wend_event *ev)
     v->heard_us = steady_us();
 }
 
+/* What follows is for the new width. */
+static void refit_text(struct view *v)
+{
+    if (!v->markdown)
+        return;
+    v->markdown->width = v->width - 1;
+    v->wrap.width = v->width;
+    if (v->paints)
+        wrap_moved(&v->wrap, v->column < v->width ? v->column : v->width);
+}
+
 /* The text above is wrapped anew as well. */
 static bool has_new_size(struct view *v)
 {
@@ -44,6 +55,7 @@ static bool has_new_size(struct view *v)
         if (v->panel.column)
             v->panel.column = v->column;
     }
+    refit_text(v);
     if (v->question.len)
         v->lay(v->asker);
     return true;
@@ -54,9 +66,11 @@ void live_lift(struct view *v)
     if (!v->paints)
         return;
     if (v->panel.rows && !v->question.len) {
-        has_new_size(v); /* it may lie elsewhere by now */
-        if (v->column >= v->width)
-            v->line = 0; /* the text continues below: panel_lift */
+        has_new_size(v);             /* it may lie elsewhere by now */
+        if (v->column >= v->width) { /* it continues below: panel_lift */
+            v->line = v->column = 0;
+            wrap_moved(&v->wrap, 0);
+        }
     }
     panel_lift(&v->panel, v->together ? &v->results.text : &v->talk.text);
 }
@@ -68,6 +82,17 @@ void live_anew(struct view *v)
     v->painted_us = 0;
     v->column = v->line = 0;
     v->text_open &= !v->safe_only;
+    wrap_moved(&v->wrap, 0);
+}
+
+void live_fit(struct view *v)
+{
+    size_t width = v->width;
+
+    if (v->paints)
+        has_new_size(v);
+    else if ((v->width = term_width(STDERR_FILENO)) != width)
+        refit_text(v);
 }
 
 void live_text(struct view *v, wend_str text)

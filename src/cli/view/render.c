@@ -22,25 +22,34 @@ static void paint(struct view *v, const char *how)
 
 static void put_markdown(struct view *v, struct buf *out, wend_str text)
 {
-    struct buf safe = {.mem = &v->mem};
+    struct buf safe = {.mem = &v->mem}, rows = {.mem = &v->mem};
 
+    live_fit(v);
+    if (!v->piece_any)
+        wrap_begin(&v->wrap, v->width);
     term_piece(&safe, &v->before, text);
-    markdown_text(v->markdown, out, buf_view(&safe));
-    out->failed |= safe.failed;
+    markdown_text(v->markdown, &rows, buf_view(&safe));
+    wrap_text(&v->wrap, out, buf_view(&rows));
+    out->failed |= safe.failed || rows.failed;
     buf_free(&safe);
+    buf_free(&rows);
 }
 
 /* What Markdown holds back belongs to the message that ends. */
 static void end_markdown(struct view *v)
 {
-    struct buf *out;
+    struct buf *out, rows = {.mem = &v->mem};
     size_t before;
 
     if (!v->markdown || !v->piece_any)
         return;
     out = view_results(v);
     before = out->len;
-    markdown_end(v->markdown, out);
+    live_fit(v);
+    markdown_end(v->markdown, &rows);
+    wrap_text(&v->wrap, out, buf_view(&rows));
+    out->failed |= rows.failed;
+    buf_free(&rows);
     if (out->len == before)
         return;
     v->text_open = out->ptr[out->len - 1] != '\n';

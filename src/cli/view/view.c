@@ -105,6 +105,7 @@ void view_free(struct view *v)
     buf_free(&v->typed);
     buf_free(&v->thought);
     buf_free(&v->answer);
+    buf_free(&v->wrap.word);
     buf_free(&v->results.text);
     buf_free(&v->talk.text);
 }
@@ -136,7 +137,8 @@ bool view_open(struct view *v, const struct settings *set, enum look look)
     v->results.text.mem = v->talk.text.mem = &v->mem;
     v->panel.shown.mem = v->question.mem = v->thought.mem = &v->mem;
     v->typed.mem = &v->mem;
-    v->answer.mem = &v->mem;
+    v->answer.mem = v->wrap.word.mem = &v->mem;
+    v->wrap.width = v->width;
     v->keeps = set->output && strcmp(set->output, "-") != 0;
     v->final = !set->stream && (v->keeps || set->quiet || !v->safe_only);
     v->stored = !set->store || !strstr(set->store, "memory:");
@@ -163,8 +165,10 @@ struct buf *view_talk(struct view *v)
     live_lift(v);
     if (!v->together)
         return &v->talk.text;
-    if (v->text_open)
+    if (v->text_open) {
         buf_char(&v->results.text, '\n');
+        wrap_moved(&v->wrap, 0);
+    }
     v->text_open = false;
     v->column = v->line = 0;
     return &v->results.text;

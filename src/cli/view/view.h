@@ -14,6 +14,7 @@
 #include "cli/view/panel.h"
 #include "cli/view/status.h"
 #include "cli/view/waterfall.h"
+#include "cli/view/wrap.h"
 #include "wire/dialect/dialect.h"
 
 enum look {
@@ -71,6 +72,7 @@ struct view {
     size_t typed_up, typed_column; /* ... and the cursor in it: panel_cursor */
     bool typed_any;                /* there is text: it is shown at once */
     struct markdown *markdown;     /* of the answer; NULL: as it is */
+    struct wrap wrap;              /* of Markdown */
     bool in_chat;                  /* which tells what the run used */
     size_t column;                 /* where the text of the answer ended */
     size_t line;                   /* columns of its last line, not wrapped */
@@ -115,6 +117,7 @@ struct buf *view_talk(struct view *v);
 void live_event(struct view *v, const wend_event *ev);
 void live_lift(struct view *v);
 void live_anew(struct view *v); /* the process was stopped and continues */
+void live_fit(struct view *v);  /* before text, which may be wrapped */
 void live_text(struct view *v, wend_str text); /* was added to the results */
 /* The plan as it ended, as text. */
 void live_plan_end(struct view *v);

@@ -55,6 +55,8 @@ static const struct {
     {"Tab", "/he\t", "/he|", EDIT_TAB},
     {"Ctrl-L", "a\014", "a|", EDIT_CLEAR},
     {"Esc", "a\033", "a|", EDIT_STOP},
+    {"Ctrl-C", "a\003", "a|", EDIT_BREAK},
+    {"Ctrl-C ends a sequence", "a\033[1\003", "a|", EDIT_BREAK},
     {"two Esc", "\033\033", "|", EDIT_STOP},
     {"an unknown sequence", "a\033[99;99Zb", "ab|", EDIT_NONE},
     {"unknown keys",
