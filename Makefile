@@ -30,7 +30,6 @@ OPT_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all \
             -fno-omit-frame-pointer
 OPT_tsan := -O1 -g -fsanitize=thread
 OPT_coverage := -O0 -g --coverage
-OPT_valgrind := -O1 -g
 OPT_fuzz := -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
             -fno-sanitize-recover=all
 OPT_arm64 := -O1 -g
@@ -143,12 +142,20 @@ $(B)/libwend.so: $(LIB_OBJ)
 	    -Wl,-z,nodelete \
 	    -o $@ $^ $(PKG_LIBS)
 
+# A test has of the library what it needs: hundreds of programs that hold all
+# of it take minutes to link, and gigabytes.
+PARTS := $(B)/tests/parts.a
+$(PARTS): $(LIB_OBJ) $(STATE_OBJ)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(Q)$(TARGET)ar rcsT $@ $^
+LINK_PARTS = $(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(PARTS) $(PKG_LIBS)
+
 # Tests lie in rooms like those of src, their programs in one folder.
 $(B)/tests/%.o: CFLAGS += -Itests -Itests/unit
 define unit_rule
-$(B)/tests/$(notdir $(1:.c=)): $(B)/$(1:.c=.o) $$(STATE_OBJ) $$(LIB_OBJ)
-	@mkdir -p $$(@D)
-	$$(Q)$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(PKG_LIBS)
+$(B)/tests/$(notdir $(1:.c=)): $(B)/$(1:.c=.o) $$(PARTS)
+	$$(Q)$$(LINK_PARTS)
 endef
 $(foreach s,$(UNIT_SRC),$(eval $(call unit_rule,$(s))))
 # Parts of the command that can be tested alone.
@@ -169,10 +176,8 @@ $(B)/tests/test_live: $(patsubst %,$(B)/src/cli/%.o,term view/panel view/status 
 # A simulator, sim_NAME.c, has its parts in the folder NAME.
 define sim_rule
 $(B)/tests/sim_$(1): $$(patsubst %.c,$(B)/%.o,$$(wildcard tests/sim/sim_$(1).c \
-        tests/sim/$(1)/*.c) tests/sim/seeds.c tests/sim/options.c) \
-        $$(STATE_OBJ) $$(LIB_OBJ)
-	@mkdir -p $$(@D)
-	$$(Q)$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(PKG_LIBS)
+        tests/sim/$(1)/*.c) tests/sim/seeds.c tests/sim/options.c) $$(PARTS)
+	$$(Q)$$(LINK_PARTS)
 endef
 $(foreach s,$(SIM:$(B)/tests/sim_%=%),$(eval $(call sim_rule,$(s))))
 
@@ -227,9 +232,10 @@ $(B)/examples/%: examples/%.c $(B)/libwend.a
 	$(Q)$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -Iinclude \
 	    $(OPT_$(VARIANT)) -o $@ $^ $(PKG_LIBS)
 
-$(B)/fuzz/%: $(B)/tests/fuzz/%.o $(STATE_OBJ) $(LIB_OBJ)
+$(B)/fuzz/%: LDFLAGS := -fsanitize=fuzzer,address,undefined
+$(B)/fuzz/%: $(B)/tests/fuzz/%.o $(PARTS)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(PKG_LIBS)
+	$(Q)$(LINK_PARTS)
 
 ## deps       install the Debian packages that are missing
 deps:

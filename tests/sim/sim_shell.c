@@ -26,6 +26,7 @@
 
 enum {
     DRAIN_STEPS = 200000, /* many runs that say much take over 40000 */
+    DRAIN_BUGGY = 10000,  /* a bug that breaks another law may keep them */
     DRAIN_SECONDS = 300,  /* of virtual time, until every run must be over */
 };
 
@@ -267,13 +268,15 @@ static void drain(struct sim *s)
 {
     int64_t until_us = s->world.clock_us + (int64_t)DRAIN_SECONDS * 1000000;
     bool goes_on = true, over = false;
-    uint32_t steps = 0;
+    uint32_t steps = 0, steps_max = DRAIN_STEPS;
 
+    if (s->head.bug && s->head.bug->law != LAW_END)
+        steps_max = DRAIN_BUGGY;
     s->draining = true;
     if (s->mood.commit_ms_max > 20)
         s->mood.commit_ms_max = 20;
     while (goes_on && !s->head.broken_count && s->world.clock_us < until_us &&
-           steps++ < DRAIN_STEPS && !s->store.failed) {
+           steps++ < steps_max && !s->store.failed) {
         goes_on = step(s);
         over = all_over(s);
         if (over && all_read(s))
