@@ -150,6 +150,21 @@ void term_usd(struct buf *out, int64_t nano)
         json_put_nano(out, nano);
 }
 
+void term_age(struct buf *out, int64_t us)
+{
+    static const struct {
+        int64_t seconds;
+        char unit;
+    } units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
+    int64_t seconds = us > 0 ? us / 1000000 : 0;
+    size_t i = 0;
+
+    while (i < 3 && seconds < units[i].seconds)
+        i++;
+    buf_fmt(out, "%lld%c", (long long)(seconds / units[i].seconds),
+            units[i].unit);
+}
+
 size_t term_columns(wend_str line)
 {
     size_t columns = 0, len;

@@ -39,6 +39,8 @@ void term_json(struct buf *out, wend_str json);
 
 /* Money, or "-" if it is not known (below 0). */
 void term_usd(struct buf *out, int64_t nano);
+/* In the largest unit that it fills: 59s, 2m, 3h, 4d. */
+void term_age(struct buf *out, int64_t us);
 
 /* Columns of a line, colours left out. */
 size_t term_columns(wend_str line);

@@ -83,7 +83,7 @@ ok "the next owner does: all of it"
 exits "approve what does not wait" 1 "$WEND" approve last call_1 yes
 has "approve what does not wait: said" "$err" "too late: run"
 exits "approve perhaps" 2 "$WEND" approve last call_1 perhaps
-exits "approve nothing" 2 "$WEND" approve last
+exits "approve nothing" 2 "$WEND" approve
 exits "say nothing" 2 "$WEND" say last
 exits "cancel nothing" 2 "$WEND" cancel
 exits "cancel what is not there" 2 "$WEND" cancel nothing
@@ -110,6 +110,40 @@ no terminal, no||no|
 no terminal, -q|-q|yes|x
 no terminal, JSON|--json|yes|x
 ROWS
+# Without a call: what waits, from any directory, and how to answer.
+rm -f new
+begin "$WEND" run -t write_file --approve ask -m 'script:{"turns":[{"calls":[
+    {"name":"write_file","args":{"path":"new","content":"x\ny\n"}},
+    {"name":"write_file","args":{"path":"run","content":"z"}}]},
+    {"text":"went on"}]}' hi
+soon grep -q "approve $id call_2'" "$err"
+echo was >run
+exits "which: several" 0 "$WEND" approve "$id"
+is "which: several: their ids and tools" \
+    "$(awk '{ print $1, $2 }' "$out" | xargs)" \
+    "CALL TOOL call_1 write_file call_2 write_file"
+has "which: several: the arguments" "$out" '{"path":"new","content":"x\ny\n"}'
+[[ $(sed -n 2p "$out") =~ \ [0-9]+[sm]\  ]]
+ok "which: several: the age"
+has "which: several: how" "$err" "'wend approve $id CALL no' denies it"
+for options in "--always" "--args {}" "--edit"; do
+    exits "which: $options" 2 "$WEND" approve "$id" $options
+done
+tell "which: the first" approve "$id" call_1 no
+(cd / && "$WEND" approve "$id" >"$work/one" 2>"$work/how")
+is "which: one: exit status" $? 0
+has "which: one: what it does" "$work/one" "call_2: write_file, which changes run"
+has "which: one: its diff" "$work/one" "-was"
+has "which: one: why" "$work/one" "risk: "
+has "which: one: how" "$work/how" "'wend approve $id call_2' approves it"
+tell "which: the second" approve "$id" call_2 no
+wait $pid
+exits "which: it is over" 1 "$WEND" approve "$id"
+start -m "$held"
+exits "which: nothing waits" 2 "$WEND" approve "$id"
+has "which: nothing waits: said" "$err" "no call is waiting for approval in run $id"
+killed
+"$WEND" resume -q "$id" -m "$hello" >/dev/null
 # With other arguments, which the run checks.
 rm -f new else
 begin "$WEND" run -t write_file --approve ask --approve '!write_file(secret*)' \

@@ -26,12 +26,9 @@ bool approvals_here(const struct settings *set)
 
 void approvals_open(struct approvals *a, const struct settings *set)
 {
-    const char *usual = getenv("WEND_STORE");
-
     memset(a, 0, sizeof *a);
     a->tty = approvals_here(set) ? keys_open() : -1;
-    a->store = set->store && !(usual && !strcmp(set->store, usual)) ? set->store
-                                                                    : NULL;
+    a->store = question_store(set);
     a->lock =
         a->tty >= 0 && ttyname(STDERR_FILENO)
             ? open(ttyname(STDERR_FILENO), O_RDONLY | O_CLOEXEC | O_NOCTTY)

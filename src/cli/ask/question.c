@@ -3,6 +3,9 @@
  */
 #include "cli/ask/question.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/utf8.h"
 #include "cli/ask/remember.h"
 #include "cli/term.h"
@@ -37,15 +40,15 @@ bool approvals_rule(const struct approvals *a)
 /* ---- On the terminal ------------------------------------------------------
  */
 
-static void put_reasons(const struct view *v, struct buf *out,
-                        const wend_ev_approval_ask *e)
+void question_reasons(struct buf *out, const wend_ev_approval_ask *e,
+                      bool layers)
 {
     buf_fmt(out, "  risk: %s", wend_risk_name(e->risk));
     if (e->reason.len) {
         buf_cstr(out, "; ");
         term_line(out, e->reason, 500);
     }
-    if (v->verbose && e->layers_json.len) {
+    if (layers && e->layers_json.len) {
         buf_cstr(out, "\n  layers: ");
         term_text(out, e->layers_json);
     }
@@ -140,7 +143,7 @@ void question_paint(const struct approvals *a, struct view *v,
     buf_clear(out);
     put_subject(a, &head, run, p);
     put_rows(out, buf_view(&head), v->width);
-    put_reasons(v, &tail, &a->queue[0]->u.approval_ask);
+    question_reasons(&tail, &a->queue[0]->u.approval_ask, v->verbose);
     put_rule(a, &tail);
     question_put(a, &tail, v->keys);
     put_rows(&rows, buf_view(&tail), v->width);
@@ -176,7 +179,7 @@ void question_print(const struct approvals *a, struct view *v,
     buf_str(out, shown);
     if (shown.len < text.len)
         buf_fmt(out, "\n  ... and %zu more bytes\n", text.len - shown.len);
-    put_reasons(v, out, e);
+    question_reasons(out, e, v->verbose);
     put_beginning(v, out, e, approvals_args(a));
     put_rule(a, out);
     question_put(a, out, false);
@@ -187,19 +190,36 @@ void question_print(const struct approvals *a, struct view *v,
 /* ---- From elsewhere -------------------------------------------------------
  */
 
-static void put_command(const struct approvals *a, struct buf *out,
-                        const wend_event *ask, const char *more)
+const char *question_store(const struct settings *set)
+{
+    const char *usual = getenv("WEND_STORE");
+
+    return set->store && !(usual && !strcmp(set->store, usual)) ? set->store
+                                                                : NULL;
+}
+
+static void put_command(struct buf *out, const char *store, const char *run,
+                        wend_str subject, const char *more)
 {
     buf_cstr(out, "'wend approve ");
-    if (a->store) {
+    if (store) {
         buf_cstr(out, "--store ");
-        term_line(out, str_of(a->store), 500);
+        term_line(out, str_of(store), 500);
         buf_char(out, ' ');
     }
-    term_line(out, ask->run, 60);
+    term_line(out, str_of(run), 60);
     buf_char(out, ' ');
-    term_line(out, approval_subject(ask), 200);
+    term_line(out, subject, 200);
     buf_fmt(out, "%s'", more);
+}
+
+void question_commands(struct buf *out, const char *store, const char *run,
+                       wend_str subject)
+{
+    put_command(out, store, run, subject, "");
+    buf_cstr(out, " approves it, ");
+    put_command(out, store, run, subject, " no");
+    buf_cstr(out, " denies it");
 }
 
 /* How another process can answer. Also with -q: the run waits. */
@@ -208,16 +228,15 @@ void question_way(const struct approvals *a, struct view *v,
 {
     const wend_ev_approval_ask *e = &ask->u.approval_ask;
     struct buf text = {.mem = &v->mem};
+    char run[40];
 
     buf_cstr(&text, "waiting for approval of ");
     term_line(&text, e->name, 100);
     buf_char(&text, ' ');
     term_line(&text, e->args_json, 200);
     buf_cstr(&text, ": ");
-    put_command(a, &text, ask, "");
-    buf_cstr(&text, " approves it, ");
-    put_command(a, &text, ask, " no");
-    buf_cstr(&text, " denies it");
+    str_copy(run, sizeof run, ask->run);
+    question_commands(&text, a->store, run, approval_subject(ask));
     if (v->look == LOOK_ANSWER && !text.failed)
         buf_fmt(view_talk(v), "wend: %s\n", text.ptr);
     else if (!text.failed)

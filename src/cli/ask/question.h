@@ -22,6 +22,14 @@ void question_print(const struct approvals *a, struct view *v,
                     const wend_run *run, const struct preview *p);
 /* Its last line: the answers; `keys`: without Enter. */
 void question_put(const struct approvals *a, struct buf *out, bool keys);
+/* The risk, the reason, and if wanted what each layer of the policy said. */
+void question_reasons(struct buf *out, const wend_ev_approval_ask *e,
+                      bool layers);
+/* The store for a command line; NULL: the default one. */
+const char *question_store(const struct settings *set);
+/* The commands that answer it, and what they do. */
+void question_commands(struct buf *out, const char *store, const char *run,
+                       wend_str subject);
 /* How another process can answer. Also with -q: the run waits. */
 void question_way(const struct approvals *a, struct view *v,
                   const wend_event *ask);

@@ -153,19 +153,11 @@ static const struct grid_column columns[COLUMNS] = {
 
 static void age_cell(struct grid *t, int64_t us)
 {
-    static const struct {
-        int64_t seconds;
-        char unit;
-    } units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
-    int64_t seconds = us > 0 ? us / 1000000 : 0;
-    char text[32];
-    size_t i = 0;
+    struct buf b = {.mem = &cli_mem};
 
-    while (i < 3 && seconds < units[i].seconds)
-        i++;
-    snprintf(text, sizeof text, "%lld%c",
-             (long long)(seconds / units[i].seconds), units[i].unit);
-    grid_cell(t, str_of(text));
+    term_age(&b, us);
+    grid_cell(t, buf_view(&b));
+    buf_free(&b);
 }
 
 /* `below`: the parent is the row above. Without a parent, the run before it in

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "cli/ask/lend.h"
+#include "cli/ask/question.h"
+#include "cli/ask/waiting.h"
 #include "cli/cmd/cmd.h"
 #include "cli/keys.h"
 #include "cli/rows.h"
@@ -150,77 +152,8 @@ static int run_say(struct cli *cli)
 
 /* ---- Approve ------------------------------------------------------------- */
 
-enum { WAITING_MAX = 64, CALL_ID_MAX = 128 };
-
-/* The calls and actions of a run that wait for approval, from its log. */
-struct waiting_calls {
-    char ids[WAITING_MAX][CALL_ID_MAX];
-    int count;
-    const char *call; /* that is asked for */
-    struct buf args;  /* of it, as it was shown */
-    struct buf why;   /* its arguments were refused: the newest reason ... */
-    int64_t refused;  /* ... and the event; 0: none */
-};
-
-static void drop_waiting(struct waiting_calls *w, wend_str call)
-{
-    for (int i = 0; i < w->count; i++)
-        if (str_is(call, w->ids[i])) {
-            w->count--;
-            memmove(w->ids[i], w->ids[w->count], sizeof w->ids[i]);
-            return;
-        }
-}
-
-static wend_str either(wend_str call, wend_str action)
-{
-    return call.ptr ? call : action;
-}
-
-static void note_waiting(void *ctx, const wend_event *ev)
-{
-    struct waiting_calls *w = ctx;
-    wend_str call;
-
-    if (ev->type == WEND_APPROVAL_ASK) {
-        call = either(ev->u.approval_ask.call, ev->u.approval_ask.action);
-        drop_waiting(w, call); /* asked again after a resume */
-        if (str_is(call, w->call)) {
-            buf_clear(&w->args);
-            buf_str(&w->args, ev->u.approval_ask.args_json);
-        }
-        if (call.len < CALL_ID_MAX && w->count < WAITING_MAX)
-            str_copy(w->ids[w->count++], CALL_ID_MAX, call);
-    } else if (ev->type == WEND_APPROVAL_ANSWER) {
-        drop_waiting(w, either(ev->u.approval_answer.call,
-                               ev->u.approval_answer.action));
-    } else if (ev->type == WEND_CALL_END) {
-        drop_waiting(w, ev->u.call_end.call);
-    } else if (ev->type == WEND_WARNING) {
-        if (str_is(ev->u.warning.code, "arguments_refused")) {
-            w->refused = ev->seq;
-            buf_clear(&w->why);
-            buf_str(&w->why, ev->u.warning.message);
-        }
-    } else {
-        drop_waiting(w, ev->u.action_end.action);
-    }
-}
-
-static int find_waiting(struct cli *cli, const char *id,
-                        struct waiting_calls *w)
-{
-    wend_replay_options o = {
-        .size = sizeof o,
-        .filter.types = TYPE(APPROVAL_ASK) | TYPE(APPROVAL_ANSWER) |
-                        TYPE(CALL_END) | TYPE(ACTION_END) | TYPE(WARNING)};
-
-    w->count = 0;
-    return each_event(cli, id, &o, note_waiting, w);
-}
-
-static int not_waiting(struct cli *cli, const struct waiting_calls *w,
-                       const char *id, const char *call)
+static int not_waiting(struct cli *cli, const struct waiting *w, const char *id,
+                       const char *call)
 {
     struct buf names = {.mem = &cli_mem};
 
@@ -229,8 +162,10 @@ static int not_waiting(struct cli *cli, const struct waiting_calls *w,
     if (!w->count)
         return complain(EXIT_USAGE, "no call is waiting for approval in run %s",
                         id);
-    for (int i = 0; i < w->count; i++)
-        buf_fmt(&names, "%s%s", i ? ", " : "", w->ids[i]);
+    for (size_t i = 0; i < w->count; i++) {
+        buf_cstr(&names, i ? ", " : "");
+        buf_str(&names, approval_subject(w->list[i].ask));
+    }
     return complain(
         EXIT_USAGE,
         "no call '%s' is waiting for approval in run %s; waiting: %s", call, id,
@@ -240,7 +175,7 @@ static int not_waiting(struct cli *cli, const struct waiting_calls *w,
 /* ---- Other arguments ----------------------------------------------------- */
 
 /* The terminal is the editor's until it is over. */
-static int edit(struct waiting_calls *w, struct buf *out)
+static int edit(wend_str args, struct buf *out)
 {
     const struct timespec pause = {.tv_nsec = 20000000};
     struct buf text = {.mem = &cli_mem};
@@ -257,7 +192,7 @@ static int edit(struct waiting_calls *w, struct buf *out)
                                : "neither VISUAL nor EDITOR is "
                                  "set");
     }
-    lend_put_args(&text, buf_view(&w->args));
+    lend_put_args(&text, args);
     if (lend_edit(&l, editor, buf_view(&text), tty)) {
         while (!lend_over(&l, &ok))
             nanosleep(&pause, NULL);
@@ -272,11 +207,11 @@ static int edit(struct waiting_calls *w, struct buf *out)
 }
 
 /* What the run made of it; says so where it did not take the arguments. */
-static int approve_changed(struct cli *cli, const char *id,
-                           struct waiting_calls *w, const char *args)
+static int approve_changed(struct cli *cli, const char *id, struct waiting *w,
+                           const char *args)
 {
     const wend_request r = {.kind = WEND_REQUEST_APPROVE,
-                            .call = w->call,
+                            .call = cli->args[1],
                             .args = args,
                             .yes = true};
     int64_t before = w->refused;
@@ -284,26 +219,28 @@ static int approve_changed(struct cli *cli, const char *id,
     int code = ask(cli, id, r, &told);
 
     if (!code && told == WEND_TOLD_LATE)
-        code = find_waiting(cli, id, w);
+        code = waiting_find(cli, id, w);
     if (code || w->refused == before)
         return code ? code : say_told(id, told);
     return complain(EXIT_USAGE, "%.*s; it still waits for approval",
                     (int)w->why.len, w->why.ptr);
 }
 
-static int approve(struct cli *cli, const char *id, struct waiting_calls *w,
-                   bool yes)
+static int approve(struct cli *cli, const char *id, struct waiting *w, bool yes)
 {
+    const wend_event *asked = waiting_call(w, cli->args[1]);
     const wend_request r = {.kind = WEND_REQUEST_APPROVE,
-                            .call = w->call,
+                            .call = cli->args[1],
                             .yes = yes,
                             .always = cli->set.always};
     struct buf text = {.mem = &cli_mem};
     const char *args = cli->set.call_args;
     int code = EXIT_DONE;
 
+    if (!asked)
+        return not_waiting(cli, w, id, cli->args[1]);
     if (cli->set.edit) {
-        code = edit(w, &text);
+        code = edit(asked->u.approval_ask.args_json, &text);
         args = text.ptr;
     }
     if (code)
@@ -311,11 +248,19 @@ static int approve(struct cli *cli, const char *id, struct waiting_calls *w,
     return args ? approve_changed(cli, id, w, args) : tell(cli, id, r);
 }
 
+static int list(struct cli *cli, const char *id, struct waiting *w)
+{
+    int code = waiting_find_below(cli, id, w);
+
+    if (code)
+        return code;
+    return w->count ? waiting_print(cli, w) : not_waiting(cli, w, id, NULL);
+}
+
 static int run_approve(struct cli *cli)
 {
     static const char *const answers[] = {"no", "yes"};
-    struct waiting_calls w = {
-        .call = cli->args[1], .args.mem = &cli_mem, .why.mem = &cli_mem};
+    struct waiting w = {0};
     bool changes = cli->set.call_args || cli->set.edit;
     struct found found;
     int yes, code;
@@ -327,15 +272,16 @@ static int run_approve(struct cli *cli)
         (!yes || cli->set.always || (cli->set.call_args && cli->set.edit)))
         return usage_error(cli, "--args and --edit approve one call: they go "
                                 "with neither no, --always nor each other");
+    if (cli->args_count < 2 && (changes || cli->set.always))
+        return usage_error(cli, "the options are for one call: name it");
     code = find_arg(cli, open_runtime, &found);
     if (!code)
-        code = find_waiting(cli, found.id, &w);
-    if (code)
-        return code;
-    for (int i = 0; i < w.count; i++)
-        if (!strcmp(w.ids[i], w.call))
-            return approve(cli, found.id, &w, yes == 1);
-    return not_waiting(cli, &w, found.id, w.call);
+        code = waiting_find(cli, found.id, &w);
+    if (!code)
+        code = cli->args_count < 2 ? list(cli, found.id, &w)
+                                   : approve(cli, found.id, &w, yes == 1);
+    waiting_free(&w);
+    return code;
 }
 
 /* ---- The commands -------------------------------------------------------- */
@@ -351,6 +297,7 @@ const struct command command_cancel = {
         "--force closes a run that no process owns and that cannot be "
         "resumed.\n",
     TAKES_A_RUN,
+    .statuses = "queued running waiting paused interrupted",
     .opts = cancel_opts,
     .run = run_simply,
 };
@@ -363,6 +310,7 @@ const struct command command_say = {
     .args_min = 1,
     .args_max = ARGS_ANY,
     .expected = "a run and a message",
+    .statuses = "queued running waiting paused interrupted",
     .opts = say_opts,
     .run = run_say,
 };
@@ -373,6 +321,7 @@ const struct command command_pause = {
     .summary = "pause a run of another process",
     .more = "Active model calls and tool calls finish; nothing new starts.\n",
     TAKES_A_RUN,
+    .statuses = "queued running waiting interrupted",
     .opts = opts,
     .run = run_simply,
 };
@@ -382,23 +331,25 @@ const struct command command_continue = {
     .args = "[OPTIONS] RUN",
     .summary = "continue a paused run",
     TAKES_A_RUN,
+    .statuses = "paused interrupted",
     .opts = opts,
     .run = run_simply,
 };
 
 const struct command command_approve = {
     .name = "approve",
-    .args = "[OPTIONS] RUN CALL [yes|no]",
+    .args = "[OPTIONS] RUN [CALL] [yes|no]",
     .summary = "approve or deny a call that waits for approval",
     .more =
         "CALL is the id of a call, or of an action of a plan, in the event "
         "approval_ask;\n"
-        "'wend log RUN' shows it. The default answer is yes. The run checks "
-        "other\n"
+        "without it what waits is shown. The default answer is yes. The run "
+        "checks other\n"
         "arguments against the schema of the tool and its policy.\n",
-    .args_min = 2,
+    .args_min = 1,
     .args_max = 3,
     .expected = "a run, one of its calls, and perhaps yes or no",
+    .statuses = "waiting",
     .opts = approve_opts,
     .run = run_approve,
 };
