@@ -121,6 +121,10 @@ struct command {
     bool no_config;   /* runs even if the config file is invalid */
     bool takes_agent; /* has -a */
     bool agent_named; /* ... and without it there is no agent */
+    /* Which runs the tab key offers for RUN: words of status_words; NULL: all.
+     */
+    const char *statuses;
+    bool no_child; /* ... without children */
     int (*run)(struct cli *cli);
 };
 

@@ -15,6 +15,8 @@
 #include "base/id.h"
 #include "base/utf8.h"
 #include "cli/agent/agent.h"
+#include "cli/ask/question.h"
+#include "cli/ask/waiting.h"
 #include "cli/config.h"
 #include "cli/term.h"
 #include "wire/file/manifest.h"
@@ -24,7 +26,7 @@
 
 enum {
     RUNS_OFFERED = 30,
-    RUNS_SEEN = 500, /* for their users and sessions */
+    RUNS_SEEN = 500, /* for their status, users and sessions */
     NAMES_OFFERED = 50,
     ABOUT_COLUMNS = 60,
 };
@@ -36,7 +38,9 @@ struct completer {
     const struct command *command;
     wend_str word;     /* what is there already ... */
     wend_str front;    /* ... behind this: `--name=`, `script:` or both */
+    const char *first; /* argument of the command; NULL: none yet */
     const char *files; /* "none", "files", "dirs" */
+    int runs;          /* that were offered */
     struct buf out;
 };
 
@@ -79,7 +83,6 @@ static void offer(struct completer *c, wend_str word, wend_str about)
     buf_char(&c->out, '\n');
 }
 
-/* At most `max` of them; 0: all. */
 static void offer_words(struct completer *c, const char *const *words)
 {
     for (int64_t i = 0; words[i]; i++)
@@ -228,6 +231,19 @@ static void offer_types(struct completer *c)
         offer(c, str_of(wend_event_name((wend_event_type)t)), STR_NONE);
 }
 
+/* The next word of a usage or a list; false at its end. */
+static bool next_word(wend_str *rest, wend_str *word)
+{
+    while (rest->len && strchr(" []", rest->ptr[0]))
+        *rest = str_skip(*rest, 1);
+    *word = *rest;
+    word->len = 0;
+    while (word->len < rest->len && !strchr(" []", rest->ptr[word->len]))
+        word->len++;
+    *rest = str_skip(*rest, word->len);
+    return word->len > 0;
+}
+
 /* ---- Names in the store -------------------------------------------------- */
 
 /* Reads a store that exists; a key must not make one. */
@@ -240,15 +256,47 @@ static bool open_quietly(struct cli *cli)
             wend_store_open_read(path.ptr, &cli->store, NULL) == WEND_OK);
 }
 
-static int offer_run(void *ctx, const wend_run_info *r)
+/* Whether the command can do something with it. */
+static bool is_meant(const struct command *command, const wend_run_info *r)
+{
+    wend_str rest = str_of(command->statuses ? command->statuses : ""), word;
+
+    if (!rest.len)
+        return true;
+    while (next_word(&rest, &word))
+        if (str_eq(word, r->status))
+            return !(r->child && command->no_child);
+    return false;
+}
+
+static void offer_run_as(struct completer *c, wend_str name,
+                         const wend_run_info *r)
 {
     struct buf b = {.mem = &cli_mem};
 
     buf_str(&b, r->status);
     buf_cstr(&b, r->imported ? " (imported): " : ": ");
     buf_str(&b, r->prompt);
-    offer(ctx, r->run, buf_view(&b));
+    offer(c, name, buf_view(&b));
     buf_free(&b);
+}
+
+static int offer_run(void *ctx, const wend_run_info *r)
+{
+    struct completer *c = ctx;
+
+    if (!is_meant(c->command, r))
+        return EXIT_DONE;
+    offer_run_as(c, r->run, r);
+    return ++c->runs < RUNS_OFFERED ? EXIT_DONE : EXIT_FAILED;
+}
+
+static int offer_last(void *ctx, const wend_run_info *r)
+{
+    struct completer *c = ctx;
+
+    if (is_meant(c->command, r))
+        offer_run_as(c, STR("last"), r);
     return EXIT_DONE;
 }
 
@@ -256,11 +304,39 @@ static void offer_runs(struct completer *c)
 {
     char prefix[RUN_ID_LEN + 1];
     wend_list_options o = {.size = sizeof o, .run = prefix};
+    wend_list_options last = {.size = sizeof last};
+    bool stored = open_quietly(c->cli);
+    struct found found;
 
     str_copy(prefix, sizeof prefix, c->word);
-    offer(c, STR("last"), STR("the newest run"));
-    if (open_quietly(c->cli))
-        each_run(c->cli, &o, RUNS_OFFERED, offer_run, c);
+    if (!c->command->statuses)
+        offer(c, STR("last"), STR("the newest run"));
+    else if (stored && find_run(c->cli, "last", &found) == EXIT_DONE) {
+        last.run = found.id;
+        each_run(c->cli, &last, 1, offer_last, c);
+    }
+    if (stored)
+        each_run(c->cli, &o, RUNS_SEEN, offer_run, c);
+}
+
+/* Those of the run before it that wait for approval. */
+static void offer_calls(struct completer *c)
+{
+    wend_runtime_options o = {.size = sizeof o};
+    struct waiting w = {0};
+    struct found found;
+
+    if (!c->first || !open_quietly(c->cli) ||
+        find_run(c->cli, c->first, &found) != EXIT_DONE)
+        return;
+    o.store = c->cli->store;
+    if (wend_runtime_new(&o, &c->cli->rt, NULL) == WEND_OK &&
+        waiting_find(c->cli, found.id, &w) == EXIT_DONE)
+        for (size_t i = 0; i < w.count; i++)
+            offer(c, approval_subject(w.list[i].ask),
+                  w.list[i].ask->u.approval_ask.name);
+    waiting_free(&w);
+    wend_runtime_free(c->cli->rt);
 }
 
 struct seen {
@@ -324,9 +400,9 @@ static const struct {
     {"agent", "NAME", offer_run_agents}, {"agent", "FILE", offer_agent_or_file},
     {"store", "URL", offer_files},       {NULL, "FILE", offer_files},
     {NULL, "DIR", offer_dirs},           {NULL, "FOLDER", offer_dirs},
-    {NULL, "RUN", offer_runs},           {NULL, "TYPE", offer_types},
-    {NULL, "NAME", offer_tools},         {NULL, "PROVIDER", offer_providers},
-    {NULL, "COMMAND", offer_commands},
+    {NULL, "RUN", offer_runs},           {NULL, "CALL", offer_calls},
+    {NULL, "TYPE", offer_types},         {NULL, "NAME", offer_tools},
+    {NULL, "PROVIDER", offer_providers}, {NULL, "COMMAND", offer_commands},
 };
 
 static void offer_place(struct completer *c, const char *option, wend_str value)
@@ -346,19 +422,6 @@ static void offer_value(struct completer *c, const struct opt *o)
         offer_words(c, o->words);
     else
         offer_place(c, o->name, str_of(o->value));
-}
-
-/* The next word of a usage; false at its end. */
-static bool next_word(wend_str *rest, wend_str *word)
-{
-    while (rest->len && strchr(" []", rest->ptr[0]))
-        *rest = str_skip(*rest, 1);
-    *word = *rest;
-    word->len = 0;
-    while (word->len < rest->len && !strchr(" []", rest->ptr[word->len]))
-        word->len++;
-    *rest = str_skip(*rest, word->len);
-    return word->len > 0;
 }
 
 /* An argument, by the usage of the command: "show|run [OPTIONS] FILE". The last
@@ -449,8 +512,8 @@ static void offer_for_command(struct completer *c, int count, char **words)
             ended = true;
         } else if (!ended && words[i][0] == '-' && words[i][1]) {
             pending = takes_next(c->command->opts, words[i]);
-        } else {
-            before++;
+        } else if (!before++) {
+            c->first = words[i];
         }
     }
     offer_word(c, pending, ended, before);

@@ -102,6 +102,57 @@ is "those of a file, too, and each once" "$(WEND_MODELS=$work/own/models.yaml \
 is "folders" "$(wend complete run --record '')" dirs
 is "a store that is named" "$(words log --store "$work/none.db" '')" last
 
+# ---- Only the runs that a command can do something with ---------------------------
+
+# One run of each kind, in a store of its own, and a child that failed.
+kept="$id $WEND_STORE"
+export WEND_STORE=$PWD/kinds.db
+fails='script:{"turns":[{"error":{"code":"invalid","message":"no"}}]}'
+ends() { "$WEND" run -q "$@" hi >/dev/null 2>&1; newest; } # OPTIONS...
+r_failed=$(ends -m "$fails")
+r_limit=$(ends --timeout 1ms -m "$held")
+begin "$WEND" run -m "$held" hi
+kill -INT $pid
+wait $pid
+r_canceled=$id
+printf 'wend: plan/1\nactions: [{name: b, type: tool, target: calculator,
+    params: {expression: "1/0"}}]\n' >inner.yaml
+printf 'wend: plan/1\nactions: [{name: a, type: workflow, target: inner.yaml}]\n' \
+    >outer.yaml
+"$WEND" plan run -q outer.yaml >/dev/null 2>&1
+r_parent=$(newest)
+r_ok=$(ends -m "$hello")
+begin "$WEND" run -m "$held" hi
+killed
+r_interrupted=$id
+begin "$WEND" run -t write_file --approve ask -m 'script:{"turns":[{"calls":[
+    {"name":"write_file","args":{"path":"a","content":"b"}}]},{"text":"."}]}' hi
+r_waiting=$id
+soon in_log "$id" approval_ask
+waiting_pid=$pid
+[ -n "$("$WEND" runs --json | grep '"child":true')" ]
+ok "there is a child"
+while IFS='|' read -r command wanted; do
+    is "$command: runs" "$(words "$command" '' | grep -v '^-' | sort | xargs)" \
+        "$(printf '%s\n' $wanted | sort | xargs)"
+done <<ROWS
+retry|$r_failed $r_limit $r_canceled $r_parent
+approve|last $r_waiting
+resume|$r_interrupted
+continue|$r_interrupted
+cancel|last $r_waiting $r_interrupted
+ROWS
+is "its calls that wait" "$(words approve last '')" call_1
+is "every run has a log" "$(words log '' | wc -l)" 9
+kinds_rows="wend resume --store kinds.db ${r_interrupted%${r_interrupted#????}}|\
+wend resume --store kinds.db $r_interrupted
+wend approve --store kinds.db ${r_interrupted%${r_interrupted#????}}|\
+wend approve --store kinds.db $r_waiting
+wend retry --store kinds.db ${r_failed%?}|wend retry --store kinds.db $r_failed
+wend approve --store kinds.db la|wend approve --store kinds.db last
+wend approve --store kinds.db last ca|wend approve --store kinds.db last call_1"
+read -r id WEND_STORE <<<"$kept"
+
 # ---- Hostile text, and what cannot be read -----------------------------------------
 
 wend complete log '' >"$out" 2>"$err"
@@ -144,7 +195,8 @@ wend log --type approval_an|wend log --type approval_answer
 wend plan sh|wend plan show
 wend plan show plan_|wend plan show plan_file.yaml
 wend run --schema=plan_|wend run --schema=plan_file.yaml
-wend run --record some_|wend run --record some_folder/"
+wend run --record some_|wend run --record some_folder/
+$kinds_rows"
 
 export TERM=xterm
 steps() { # the keys for all rows; a line is taken back by ^U
@@ -190,6 +242,8 @@ if command -v fish >/dev/null; then
 else
     skip "completions in fish" "fish is not installed"
 fi
+kill $waiting_pid
+wait $waiting_pid 2>/dev/null
 [ ! -e pwned ]
 ok "no text of the store was run"
 finish

@@ -362,6 +362,8 @@ const struct command command_retry = {
             "to those of RUN.\n",
     .args_max = 1,
     .expected = "at most one run",
+    .statuses = "failed canceled limit",
+    .no_child = true,
     .opts = retry_opts,
     .takes_agent = true,
     .agent_named = true,
