@@ -269,6 +269,15 @@ exits "what both may is done" 0 \
     "$WEND" run -a boss2.yaml --approve task --approve write_file go
 has "what both may: the answer" "$out" "wrote 2 bytes"
 rm -f kid.txt
+begin "$WEND" run -a boss2.yaml --approve task --approve ask go
+soon grep -q "waiting for approval of write_file" "$err"
+"$WEND" approve "$id" >said 2>how
+has "the parent knows what its child asks" said "call_1: write_file, which makes"
+child=$("$WEND" runs --json | sed -n 's/^{"run":"\([^"]*\)".*"child":true.*/\1/p;q')
+has "and how to answer the child" how "'wend approve $child call_1' approves it"
+"$WEND" approve "$child" call_1 no
+wait $pid
+is "the child is answered" "$? $(cat kid.txt 2>/dev/null)" "0 "
 if has_terminal; then
     at_terminal "'$WEND' run -a boss2.yaml go" "allow?" y y
     has "a terminal: the child's question" "$out" "The model of run "
@@ -412,10 +421,15 @@ begin "$WEND" plan run two.yaml
 child_begins
 soon in_log "$child" '"type":"call_start"'
 killed
+exits "a child whose parent is interrupted" 2 "$WEND" resume "$child"
+has "its parent is interrupted: what to do" "$err" \
+    "is a child of run $id; 'wend resume $id' continues both"
 sqlite3 "$WEND_STORE" "update runs set status = 'canceled', ended = started
     where run = '$id'"
 exits "a child whose parent is over" 0 "$WEND" resume
 has "its parent is over: said" "$err" "closing run $child: its parent run $id"
+has "its parent is over: what to do" "$err" "'wend retry $id' resumes from there"
+lacks "its parent is over: not what is refused" "$err" "wend retry $child"
 in_log "$child" '"type":"run_end"' && in_log "$child" '"outcome":"canceled"'
 ok "its parent is over: it is closed"
 in_log "$child" '"what":"cancel","by":"parent"'

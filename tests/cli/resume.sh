@@ -240,9 +240,9 @@ metrics run_end"
 has "an unsafe program: nobody knows" events '"outcome":"unknown"'
 has "an unsafe program: the call is named" events '"unsettled":["call_1"]'
 "$WEND" log last >lines
-has "an unsafe program: the log says it once" lines "t unknown: the process ended"
+has "an unsafe program: the log says it once" lines "t unknown: the run was interrupted"
 exits "an unsafe program: as it is seen" 0 "$WEND" replay -v --speed 0 last
-has "an unsafe program: said once" "$err" "! unknown: the process ended"
+has "an unsafe program: said once" "$err" "! unknown: the run was interrupted"
 is "an unsafe program: it ran once" "$(wc -l <ledger)" 1
 use idempotent
 exits "an idempotent program" 0 "$WEND" resume last
@@ -355,6 +355,6 @@ exits "a plan: unknown" 1 "$WEND" resume last
 has "a plan: it did not fail" "$err" "plan     failed: 0 ok, 0 failed, 0 skipped, \
 1 unknown"
 "$WEND" log last >lines
-has "a plan: the log says it once" lines "a unknown: the process ended"
+has "a plan: the log says it once" lines "a unknown: the run was interrupted"
 has "a plan: nor does the log" lines "failed, 0 ok, 0 failed, 0 skipped, 1 unknown"
 finish

@@ -125,19 +125,44 @@ static int resume(struct cli *cli, const char *id, bool imported)
     return code;
 }
 
-/* An active or paused parent resumes its children itself, and could not if
- * another process owned them. */
+/* A child whose parent is over is closed: the resume first receives its
+ * cancel request. */
+static int close_orphan(struct cli *cli, const char *id, const char *parent)
+{
+    const wend_request cancel = {
+        .size = sizeof cancel, .kind = WEND_REQUEST_CANCEL, .by = "parent"};
+
+    if (!cli->set.quiet)
+        complain(0, "closing run %s: its parent run %s is over", id, parent);
+    return report(cli, wend_store_tell(cli->store, id, &cancel, &cli->err));
+}
+
+/* A parent resumes its children itself, and could not if another process owned
+ * them. */
 static int resume_named(struct cli *cli, const char *id, bool imported)
 {
     char parent[40] = "";
+    bool open = run_state(cli, id, parent) == RUN_INTERRUPTED;
+    int code = EXIT_DONE;
 
-    run_state(cli, id, parent);
-    if (run_state(cli, parent, NULL) == RUN_UNDER_WAY)
+    switch (run_state(cli, parent, NULL)) {
+    case RUN_GONE: break;
+    case RUN_UNDER_WAY:
         return complain(
             EXIT_USAGE,
             "run %s is a child of run %s, which is active and resumes it", id,
             parent);
-    return resume(cli, id, imported);
+    case RUN_INTERRUPTED:
+        return complain(EXIT_USAGE,
+                        "run %s is a child of run %s; 'wend resume %s' "
+                        "continues both",
+                        id, parent, parent);
+    case RUN_OVER:
+        if (open)
+            code = close_orphan(cli, id, parent);
+        break;
+    }
+    return code ? code : resume(cli, id, imported);
 }
 
 /* ---- All runs ------------------------------------------------------------ */
@@ -323,22 +348,6 @@ static int spawn(struct resume_jobs *j, struct resume_job *job)
                     strerror(error));
 }
 
-/* A child whose parent is over is closed: the resume first receives its
- * cancel request. */
-static bool close_orphan(struct cli *cli, const struct resume_id *id)
-{
-    wend_request cancel = {
-        .size = sizeof cancel, .kind = WEND_REQUEST_CANCEL, .by = "parent"};
-
-    if (run_state(cli, id->parent, NULL) != RUN_OVER ||
-        wend_store_tell(cli->store, id->text, &cancel, NULL) != WEND_OK)
-        return false;
-    if (!cli->set.quiet)
-        complain(0, "closing run %s: its parent run %s is over", id->text,
-                 id->parent);
-    return true;
-}
-
 static void begin(struct resume_jobs *j, const struct resume_id *id)
 {
     struct resume_job *job = j->all;
@@ -346,7 +355,8 @@ static void begin(struct resume_jobs *j, const struct resume_id *id)
 
     while (job->pid)
         job++;
-    *job = (struct resume_job){.id = id, .closes = close_orphan(j->cli, id)};
+    *job = (struct resume_job){
+        .id = id, .closes = run_state(j->cli, id->parent, NULL) == RUN_OVER};
     if (!job->closes && !j->cli->set.quiet)
         complain(0, "resuming run %s", id->text);
     code = spawn(j, job);
@@ -488,6 +498,8 @@ const struct command command_resume = {
             "run.\n",
     .args_max = 1,
     .expected = "at most one run",
+    .statuses = "interrupted",
+    .no_child = true,
     .opts = opts,
     .takes_agent = true,
     .agent_named = true,

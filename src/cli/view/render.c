@@ -92,7 +92,20 @@ static void run_start(struct view *v, const wend_event *ev)
     v->whole = v->final || json_get(config, "schema") != NULL;
     v->plan = ev->u.run_start.plan_json.ptr != NULL;
     v->began_us = ev->time_us;
+    str_copy(v->parent, sizeof v->parent, ev->u.run_start.parent_run);
     arena_free(&a);
+}
+
+/* A fork of a child is a child only if its parent made it. */
+static void note_fork(struct view *v, const wend_event *ev)
+{
+    str_copy(v->parent, sizeof v->parent, ev->u.run_fork.parent_run);
+}
+
+static void run_fork(struct view *v, const wend_event *ev)
+{
+    note_fork(v, ev);
+    render_fork(v, ev);
 }
 
 static void text_delta(struct view *v, const wend_event *ev)
@@ -460,6 +473,12 @@ static const struct {
     {"cost", "cost", "--budget-cost"},
 };
 
+/* The run to name for a retry: a child continues with its parent. */
+static wend_str retried(const struct view *v, wend_str run)
+{
+    return *v->parent ? str_of(v->parent) : run;
+}
+
 static void limited(struct view *v, const wend_ev_run_end *e, wend_str run)
 {
     struct buf *out = view_talk(v);
@@ -511,9 +530,9 @@ static void run_end(struct view *v, const wend_event *ev)
     if (e->outcome == WEND_OUTCOME_FAILED)
         failed(v, e);
     else if (e->outcome == WEND_OUTCOME_LIMIT && !v->quiet)
-        limited(v, e, ev->run);
+        limited(v, e, retried(v, ev->run));
     else if (e->outcome == WEND_OUTCOME_CANCELED && !v->quiet)
-        canceled(v, ev->run);
+        canceled(v, retried(v, ev->run));
     if (!sums)
         return;
     paint(v, DIM);
@@ -550,7 +569,7 @@ static const render_fn renderers[WEND_EVENT_TYPES] = {
     [WEND_CALL_START] = call_start,
     [WEND_CALL_END] = call_end,
     [WEND_PLAN_START] = render_plan_start,
-    [WEND_RUN_FORK] = render_fork,
+    [WEND_RUN_FORK] = run_fork,
     [WEND_RUN_RESUME] = render_fork,
     [WEND_ACTION_START] = render_action_start,
     [WEND_ACTION_RETRY] = render_action_retry,
@@ -576,6 +595,8 @@ void render_past(struct view *v, const wend_event *ev)
 {
     if (ev->type == WEND_RUN_START)
         run_start(v, ev);
+    if (ev->type == WEND_RUN_FORK)
+        note_fork(v, ev);
     if (ev->type == WEND_MODEL_START)
         model_start(v, ev);
     v->began_us = 0;

@@ -263,7 +263,9 @@ uint64_t view_past_types(const struct view *v)
                TYPE(PLAN_START) | TYPE(PLAN_ACTION) | TYPE(ACTION_START) |
                TYPE(ACTION_END) | TYPE(PLAN_END) | TYPE(RUN_RESUME) |
                TYPE(RUN_FORK);
-    return v->look == LOOK_ANSWER ? TYPE(RUN_START) | TYPE(MODEL_START) : 0;
+    return v->look == LOOK_ANSWER
+               ? TYPE(RUN_START) | TYPE(RUN_FORK) | TYPE(MODEL_START)
+               : 0;
 }
 
 void view_past(void *view, const wend_event *ev)

@@ -79,14 +79,15 @@ struct view {
     int64_t painted_us, text_us;   /* monotonic: the last paint and text */
     int64_t event_us, heard_us;    /* the newest event: its time, ours */
     /* The answer: */
-    bool planned;   /* the model's newest call is a plan */
-    bool plan;      /* the run is a plan, and these are its outputs */
-    bool given;     /* what events tell was done by the run that was forked */
-    bool final;     /* print it alone, and only if the run ends ok */
-    bool keeps;     /* ... into `answer` instead, for --output */
-    bool whole;     /* only at the end: final, or it must match a schema */
-    bool text_open; /* the last line of the text is unfinished */
-    bool piece_any; /* of this message */
+    char parent[40]; /* run that started this one and waits; else empty */
+    bool planned;    /* the model's newest call is a plan */
+    bool plan;       /* the run is a plan, and these are its outputs */
+    bool given;      /* what events tell was done by the run that was forked */
+    bool final;      /* print it alone, and only if the run ends ok */
+    bool keeps;      /* ... into `answer` instead, for --output */
+    bool whole;      /* only at the end: final, or it must match a schema */
+    bool text_open;  /* the last line of the text is unfinished */
+    bool piece_any;  /* of this message */
     struct utf8_before before; /* the next piece of it */
     struct buf thought;        /* the row of it that is not full yet */
     bool thought_any;          /* of this message was shown */
