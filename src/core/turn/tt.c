@@ -511,7 +511,7 @@ static void while_going(struct tt *x)
 
 void tt(const struct turn *t, const struct input *in, struct step *s)
 {
-    struct tt x = {.s = s, .t = &s->turn, .in = in};
+    struct tt x = {.s = s, .from = t, .t = &s->turn, .in = in};
 
     assert(!s->events);
     assert(!s->effects);

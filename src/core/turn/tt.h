@@ -96,7 +96,8 @@ struct call_done {
 };
 
 /* As an input: what the budgets of this run and its parents leave for all
- * open requests to models of this run. INT64_MAX: no limit. */
+ * open requests to models of this run. What the input itself brings is not
+ * counted yet: the usage of an answer or of a child. INT64_MAX: no limit. */
 struct budget {
     int64_t tokens, cost_nano;
     int64_t others;   /* runs that share it and may ask next */

@@ -157,6 +157,11 @@ static int64_t bought(const struct price *p, int64_t input, int64_t left)
     return left > 0 ? INT64_MAX : -1;
 }
 
+static int64_t tokens_spent(const struct turn *t)
+{
+    return i64_sum(t->metrics.tokens_in, t->metrics.tokens_out);
+}
+
 static struct room room_for(const struct tt *x, const struct model_use *m,
                             int64_t input, const struct asked *beside)
 {
@@ -164,8 +169,12 @@ static struct room room_for(const struct tt *x, const struct model_use *m,
     const struct budget *above = x->in->budget, *open = &beside->open;
     int64_t own = beside->others + new_children(x);
     int64_t others = own + (above ? above->others : 0);
-    int64_t spent = i64_sum(x->t->metrics.tokens_in, x->t->metrics.tokens_out);
+    int64_t spent = tokens_spent(x->t), cost = x->t->metrics.cost_nano;
     int64_t asked = i64_sum(open->tokens, input);
+    /* What this step counts is not in `above` yet: the answer or the child
+     * whose end it is. */
+    int64_t new_tokens = spent - tokens_spent(x->from);
+    int64_t new_cost = cost - x->from->metrics.cost_nano;
     struct room r = {0};
 
     if (most->tokens)
@@ -173,14 +182,15 @@ static struct room room_for(const struct tt *x, const struct model_use *m,
     if (most->cost_nano)
         room_take(&r,
                   bought(&m->price, input,
-                         most->cost_nano -
-                             i64_sum(x->t->metrics.cost_nano, open->cost_nano)),
+                         most->cost_nano - i64_sum(cost, open->cost_nano)),
                   STR("cost"), own);
     if (above && above->tokens < INT64_MAX)
-        room_take(&r, above->tokens - asked, STR("tokens"), others);
+        room_take(&r, above->tokens - i64_sum(asked, new_tokens), STR("tokens"),
+                  others);
     if (above && above->cost_nano < INT64_MAX)
         room_take(&r,
-                  bought(&m->price, input, above->cost_nano - open->cost_nano),
+                  bought(&m->price, input,
+                         above->cost_nano - i64_sum(new_cost, open->cost_nano)),
                   STR("cost"), others);
     return r;
 }

@@ -287,7 +287,9 @@ void on_call_done(struct tt *x)
     end_work(x, &w, &d);
     if (t->stop.outcome != WEND_OUTCOME_NONE)
         return;
-    if (t->phase == PH_MODEL)
+    if (d.child && child_met_budget(x, child_name(x, &w), d.child))
+        limit_reached(x, d.child->limit);
+    else if (t->phase == PH_MODEL)
         start_eager(x);
     else if (t->phase == PH_CALLS)
         run_calls(x);

@@ -168,6 +168,36 @@ void end_child(struct tt *x, wend_str run, const struct child_done *d)
                               .metrics = d->metrics});
 }
 
+/* ---- Limits ---------------------------------------------------------------
+ */
+
+/* `own`: the child's limit, 0: none. `left`: what the budgets of this run and
+ * its parents left it. The child met the tighter one. */
+static bool is_tighter(int64_t left, int64_t own)
+{
+    return left < INT64_MAX && (!own || left < own);
+}
+
+bool child_met_budget(const struct tt *x, wend_str name,
+                      const struct child_done *c)
+{
+    static const wend_ev_limits none;
+    const struct child_config *child = config_child(x->t->config, name);
+    const struct budget *left = x->in->budget;
+    const wend_ev_limits *own =
+        child && !child->limits_above ? &child->limits : &none;
+
+    if (c->outcome != WEND_OUTCOME_LIMIT || c->late || !left)
+        return false;
+    return (str_is(c->limit, "tokens") &&
+            is_tighter(left->tokens, own->tokens)) ||
+           (str_is(c->limit, "cost") &&
+            is_tighter(left->cost_nano, own->cost_nano));
+}
+
+/* ---- How it ended --------------------------------------------------------
+ */
+
 /* What went wrong, for people and for models. */
 static wend_str cause(struct tt *x, wend_str name, const struct child_done *c)
 {
@@ -176,6 +206,8 @@ static wend_str cause(struct tt *x, wend_str name, const struct child_done *c)
     return JOIN(x, STR("'"), name,
                 c->late ? STR("' was stopped: its time was over")
                 : c->outcome == WEND_OUTCOME_CANCELED ? STR("' was canceled")
+                : child_met_budget(x, name, c)
+                    ? STR("' reached the shared limit of ")
                 : limit ? STR("' reached its limit of ")
                         : STR("' failed"),
                 limit ? c->limit : STR_NONE,

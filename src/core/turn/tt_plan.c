@@ -313,22 +313,6 @@ void begin_plan(struct tt *x)
         run_plan(x);
 }
 
-/* Whether it ended at a limit that is not its own, but ours. */
-static bool child_met_limit(const struct tt *x, wend_str name,
-                            const struct child_done *d)
-{
-    const struct turn *t = x->t;
-    const struct child_config *child = config_child(t->config, name);
-
-    if (d->outcome != WEND_OUTCOME_LIMIT || !child ||
-        t->stop.outcome != WEND_OUTCOME_NONE)
-        return false;
-    return (str_is(d->limit, "tokens") && t->limits.tokens &&
-            !child->limits.tokens) ||
-           (str_is(d->limit, "cost") && t->limits.cost_nano &&
-            !child->limits.cost_nano);
-}
-
 /* The budget that left no room for all of its answer; absent: none. */
 static wend_str cut_by(const struct tt *x, uint32_t i)
 {
@@ -344,6 +328,7 @@ void on_action_done(struct tt *x)
     struct call_done d = x->in->done;
     const struct turn *t = x->t;
     const struct plan_state *p = plan_of(x);
+    bool met = false; /* a budget that it shares with its child */
     struct work w;
 
     if (!p->started || d.action >= p->plan->count)
@@ -356,16 +341,18 @@ void on_action_done(struct tt *x)
             start_child(x, &w, 0); /* nothing that was kept answers it */
         return;
     }
-    if (d.child)
+    if (d.child) {
         settle_child(x, w.name, &d);
+        met = child_met_budget(x, w.name, d.child);
+    }
     if (w.tool)
         d.labels |= policy_labels(t, w.tool, w.args, x->s->scratch->mem);
-    if (may_retry_action(x, &w, &d)) {
+    if (!met && may_retry_action(x, &w, &d)) {
         retry_action(x, &w, &d);
         return;
     }
     end_work(x, &w, &d);
-    if (d.child && child_met_limit(x, w.name, d.child)) {
+    if (met && t->stop.outcome == WEND_OUTCOME_NONE) {
         limit_reached(x, d.child->limit);
         return;
     }

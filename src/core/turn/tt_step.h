@@ -38,7 +38,8 @@ struct work {
 /* One call of tt: where it stands, what came in. */
 struct tt {
     struct step *s;
-    const struct turn *t; /* s->turn: the state after all emitted events */
+    const struct turn *from; /* the state before the step */
+    const struct turn *t;    /* s->turn: the state after all emitted events */
     const struct input *in;
     wend_ev_usage cut; /* at a resume: what the model call that was open counts
                           as, by the config that it was asked with */
@@ -270,6 +271,9 @@ void start_child(struct tt *x, const struct work *w, int64_t delay_ms);
 void end_child(struct tt *x, wend_str run, const struct child_done *d);
 /* What the child's end means for the work that waits for it. */
 void settle_child(struct tt *x, wend_str name, struct call_done *d);
+/* Whether it ended at a budget of ours or of our parents, not at its own. */
+bool child_met_budget(const struct tt *x, wend_str name,
+                      const struct child_done *d);
 /* The agent or plan that does it. */
 wend_str child_name(struct tt *x, const struct work *w);
 wend_str labels_text(struct tt *x, uint32_t labels); /* absent: none */

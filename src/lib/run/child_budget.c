@@ -167,8 +167,6 @@ const struct budget *child_budget(struct wend_run *r, const struct input *in)
             continue;
         r->budget.others = others;
         add_all(a, r, &used);
-        if (in->done.child) /* what it brings is in no metrics yet */
-            add_metrics(&in->done.child->metrics, &used);
         tokens = left(l->tokens, used.tokens);
         cost = left(l->cost_nano, used.cost_nano);
         if (tokens < r->budget.tokens)

@@ -51,28 +51,24 @@ struct fork {
 
 /* A run that a call or an action waited for. */
 struct retry_child {
-    struct retry_child *next; /* before it */
+    struct retry_child *next;
     wend_ev_unfinished e;
     wend_str from; /* the run that it continued; absent: none */
-};
-
-/* What the calls of one turn started. */
-struct retry_turn {
-    struct retry_child *children; /* newest first */
-    int64_t limited;              /* the first that a budget stopped: its end */
 };
 
 struct retried; /* an action of the run's own plan */
 
 struct retry {
     struct fork *f;
-    struct turn turn;              /* at the end, without run_end */
-    int64_t stop;                  /* the event that stopped it; 0: none did */
-    int64_t model;                 /* model_start of the newest turn; 0: none */
-    int64_t turn_end, end;         /* of that turn, of the run */
-    bool next_turn;                /* it ended instead of beginning a turn */
-    bool no_room;                  /* a budget did not let it ask */
-    struct retry_turn now, before; /* the newest turn, the one before it */
+    struct turn turn;             /* at the end, without run_end */
+    int64_t stop;                 /* the event that stopped it; 0: none did */
+    int64_t model;                /* model_start of the newest turn; 0: none */
+    int64_t turn_end, end;        /* of that turn, of the run */
+    bool next_turn;               /* it ended instead of beginning a turn */
+    bool no_room;                 /* a budget did not let it ask */
+    struct retry_child *children; /* of the newest turn, newest first */
+    int64_t limited; /* the end of its last child that reached a limit, before
+                        any stop; 0: none */
     struct retried *actions; /* of its own plan; NULL: the run has no plan, or
                                 a model has taken over */
 };

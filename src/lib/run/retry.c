@@ -5,11 +5,12 @@
  * A fork shares the past up to one event. The run goes on from there, so what
  * failed must lie behind it:
  *
- *     a stop (cancel, limit, hook)   just before it
+ *     a stop (cancel, limit, hook)   just before it, or before the end of the
+ *                                    child that met the budget
  *     the model failed, or its       before its model_start: it is asked again
  *     answer did not fit
  *     a budget left no room          before the end of the turn that was to
- *                                    ask, or of the children that it stopped
+ *                                    ask
  *     limit of turns, failed plans   before run_end: one more turn
  *     of a model
  *     a plan                         before the first action that is to run
@@ -97,8 +98,9 @@ static void note_fork(struct retry *r, const wend_event *ev)
 
     if (id.ptr)
         r->f->correlation = arena_str(&r->f->arena, id);
-    r->stop = 0; /* what stopped the parent does not stop it */
-    r->now = r->before = (struct retry_turn){0}; /* nor are they its children */
+    r->stop = 0;        /* what stopped the parent does not stop it */
+    r->children = NULL; /* nor are they its children */
+    r->limited = 0;
 }
 
 static void note_control(struct retry *r, const wend_event *ev)
@@ -112,8 +114,8 @@ static void note_turn_start(struct retry *r, const wend_event *ev)
     (void)ev;
     r->model = r->turn_end = 0;
     r->actions = NULL;
-    r->before = r->now;
-    r->now = (struct retry_turn){0};
+    r->children = NULL;
+    r->limited = 0;
 }
 
 static void note_model_start(struct retry *r, const wend_event *ev)
@@ -143,14 +145,14 @@ static void note_child_start(struct retry *r, const wend_event *ev)
     c->from = arena_str(a, e->fork_of);
     if (u)
         c->e.metrics = u->metrics;
-    c->next = r->now.children;
-    r->now.children = c;
+    c->next = r->children;
+    r->children = c;
 }
 
 static void note_child_end(struct retry *r, const wend_event *ev)
 {
     const wend_ev_child_end *e = &ev->u.child_end;
-    struct retry_child *c = r->now.children;
+    struct retry_child *c = r->children;
     wend_ev_metrics more;
 
     while (c && !str_eq(c->e.run, e->run))
@@ -159,8 +161,8 @@ static void note_child_end(struct retry *r, const wend_event *ev)
         return;
     more = metrics_more(&e->metrics, &c->e.metrics);
     metrics_add(&c->e.metrics, &more);
-    if (c->e.call.ptr && e->outcome == WEND_OUTCOME_LIMIT && !r->now.limited)
-        r->now.limited = ev->seq;
+    if (e->outcome == WEND_OUTCOME_LIMIT && !r->stop)
+        r->limited = ev->seq;
 }
 
 typedef void (*retry_fn)(struct retry *r, const wend_event *ev);
@@ -214,6 +216,12 @@ static bool is_uncertain(wend_outcome o)
            o == WEND_OUTCOME_UNKNOWN;
 }
 
+/* The run stopped at a budget that its child had met, whose end it follows. */
+static bool met_budget(const struct retry *r, int64_t action_end)
+{
+    return r->stop && r->no_room && r->limited && action_end == r->limited + 1;
+}
+
 static int64_t plan_at(struct retry *r, int64_t at)
 {
     const struct turn *t = &r->turn;
@@ -222,7 +230,7 @@ static int64_t plan_at(struct retry *r, int64_t at)
         struct retried *a = &r->actions[i];
         int64_t before;
 
-        a->again = a->end && runs_again(t, i);
+        a->again = a->end && (runs_again(t, i) || met_budget(r, a->end));
         if (!a->again)
             continue;
         a->keeps_key = turn_action_class(t, i) == WEND_CLASS_IDEMPOTENT &&
@@ -238,8 +246,8 @@ static int64_t place(struct retry *r)
 {
     if (r->actions && r->turn.plan.started)
         return plan_at(r, (r->stop ? r->stop : r->end) - 1);
-    if (r->no_room && !r->model && r->before.limited)
-        return r->before.limited - 1;
+    if (r->stop && r->no_room && r->limited)
+        return r->limited - 1;
     if (r->stop)
         return r->stop - 1;
     if (r->model && !r->next_turn)

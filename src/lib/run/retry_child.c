@@ -54,17 +54,14 @@ static void add_heir(struct fork *f, struct heirs *h, const struct turn *t,
 static void add_heirs(struct fork *f, struct heirs *h, const struct turn *t)
 {
     const struct retry *r = f->retry;
-    const struct retry_turn *turn =
-        t->counter == r->turn.counter ? &r->now : &r->before;
     size_t count = 0;
 
-    for (const struct retry_child *c = turn->children; c; c = c->next)
+    for (const struct retry_child *c = r->children; c; c = c->next)
         count++;
     for (const struct unfinished *u = r->turn.unfinished; u; u = u->next)
         count++;
     h->list = arena_alloc(&f->arena, (count + 1) * sizeof *h->list);
-    for (struct retry_child *c = h->list ? turn->children : NULL; c;
-         c = c->next) {
+    for (struct retry_child *c = h->list ? r->children : NULL; c; c = c->next) {
         if (!has_log(f, c->e.run))
             c->e.run = c->from;
         add_heir(f, h, t, &c->e);

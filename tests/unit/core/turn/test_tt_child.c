@@ -3,19 +3,29 @@
  * table. The words are those of tt_help.h, and:
  *
  *     child:C, child:C=HOW the child of call or action C has ended; HOW is
- *                          an outcome, or late: its time was over
+ *                          an outcome, or late: its time was over; or turns:
+ *                          outcome limit, of its own
+ *
+ * `limits` of a row are those of the run, and nothing is used of them.
  */
 #include "core/turn/verdict.h"
 #include "tt_help.h"
 
-/* h only reads, w writes; both may be given tasks. */
-#define CHILD(name, tool)                      \
-    "{\"name\":\"" name "\",\"agent\":\"" name \
-    "\",\"model\":\"m\",\"config\":"           \
+/* h only reads, w writes; both may be given tasks, and o, which has a limit of
+ * its own, and i, which has the run's. */
+#define LIMITED(name, tool, rest)                                        \
+    "{\"name\":\"" name "\",\"agent\":\"" name "\",\"model\":\"m\"" rest \
+    ",\"config\":"                                                       \
     "{\"tools\":[" tool "]}}"
+#define CHILD(name, tool) LIMITED(name, tool, "")
 #define READER "{\"name\":\"r\",\"class\":\"read\",\"labels\":[\"sensitive\"]}"
-#define CHILDREN \
-    "\"agents\":[" CHILD("h", READER) "," CHILD("w", "{\"name\":\"x\"}") "]"
+#define OWN ",\"limits\":{\"tokens\":8}"
+#define ABOVE ",\"inherits\":[\"limits\"]" OWN
+#define CHILDREN                                                           \
+    "\"agents\":[" CHILD("h", READER) "," CHILD(                           \
+        "w", "{\"name\":\"x\"}") "," LIMITED("o", READER,                  \
+                                             OWN) "," LIMITED("i", READER, \
+                                                              ABOVE) "]"
 #define TASK(class) \
     "\"tools\":[{\"name\":\"task\",\"class\":\"" class "\",\"child\":true}]"
 #define FAMILY "{" TASK("unsafe") "," POLICY("all") "," CHILDREN "}"
@@ -32,7 +42,10 @@
 
 static void do_child(struct world *w, wend_str word)
 {
-    struct input in = {.kind = IN_CALL_DONE};
+    int64_t limit = w->start.limits.tokens;
+    struct budget budget = {.tokens = limit ? limit : INT64_MAX,
+                            .cost_nano = INT64_MAX};
+    struct input in = {.kind = IN_CALL_DONE, .budget = &budget};
     struct child_done d = {.outcome = WEND_OUTCOME_OK,
                            .text = STR("said"),
                            .limit = STR("tokens"),
@@ -49,8 +62,10 @@ static void do_child(struct world *w, wend_str word)
         d.outcome = WEND_OUTCOME_CANCELED;
     else if (str_is(word, "failed"))
         d.outcome = WEND_OUTCOME_FAILED;
-    else if (str_is(word, "limit"))
+    else if (str_is(word, "limit") || str_is(word, "turns"))
         d.outcome = WEND_OUTCOME_LIMIT;
+    if (str_is(word, "turns"))
+        d.limit = word;
     in.done.child = str_is(word, "uncached") ? NULL : &d;
     in.done.uncached = !in.done.child;
     in.done.turn = w->turn.counter;
@@ -121,6 +136,26 @@ static void test_calls(void)
          .config = READERS,
          .inputs = "start " H "done child:call_1=limit",
          .wanted = EAGERLY "child_end(limit) call_end(call_1,failed) " NEXT},
+        {.why = "also beside a budget",
+         .config = READERS,
+         .inputs = "start " H "done child:call_1=turns",
+         .limits = {.tokens = 5000},
+         .wanted = EAGERLY "child_end(limit) call_end(call_1,failed) " NEXT},
+        {.why = "a budget that it shares with the run ends the run",
+         .config = READERS,
+         .inputs = "start " H "done child:call_1=limit",
+         .limits = {.tokens = 5000},
+         .wanted = EAGERLY "child_end(limit) call_end(call_1,failed) "
+                           "control(limits) turn_end(limit) metrics "
+                           "run_end(limit)"},
+        {.why = "also while the model is still writing",
+         .config = READERS,
+         .inputs = "start " H "child:call_1=limit",
+         .limits = {.tokens = 5000},
+         .wanted = BEGIN "model_part " STARTED
+                         "child_end(limit) call_end(call_1,failed) "
+                         "control(limits) model_end(canceled) turn_end(limit) "
+                         "metrics run_end(limit) +stop_model"},
         {.why = "the child was canceled elsewhere",
          .config = READERS,
          .inputs = "start " H "done child:call_1=canceled",
@@ -261,6 +296,36 @@ static void test_actions(void)
          .wanted = PLANNED BEGUN("a") "child_end(limit) action_end(a,failed) "
                                       "control(limits) plan_end(limit) "
                                       "metrics run_end(limit)"},
+        {.why = "and no further attempt is made",
+         .config = PLAN(ACT("a", "h", ",\"retry\":{\"max\":1}")),
+         .inputs = "start child:a=limit",
+         .limits = {.tokens = 9},
+         .wanted = PLANNED BEGUN("a") "child_end(limit) action_end(a,failed) "
+                                      "control(limits) plan_end(limit) "
+                                      "metrics run_end(limit)"},
+        {.why = "the child has the run's limit as its own",
+         .config = PLAN(ACT("a", "i", "")),
+         .inputs = "start child:a=limit",
+         .limits = {.tokens = 9},
+         .wanted = PLANNED "action_start(a) child_start(i) +child "
+                           "child_end(limit) action_end(a,failed) "
+                           "control(limits) plan_end(limit) "
+                           "metrics run_end(limit)"},
+        {.why = "its own is tighter",
+         .config = PLAN(ACT("a", "o", "")),
+         .inputs = "start child:a=limit",
+         .limits = {.tokens = 100},
+         .wanted = PLANNED "action_start(a) child_start(o) +child "
+                           "child_end(limit) action_end(a,failed) "
+                           "plan_end(failed) metrics run_end(failed)"},
+        {.why = "the run's is tighter",
+         .config = PLAN(ACT("a", "o", "")),
+         .inputs = "start child:a=limit",
+         .limits = {.tokens = 7},
+         .wanted = PLANNED "action_start(a) child_start(o) +child "
+                           "child_end(limit) action_end(a,failed) "
+                           "control(limits) plan_end(limit) "
+                           "metrics run_end(limit)"},
         {.why = "fail_fast stops the other's child",
          .config = "{\"wend\":\"plan/1\",\"name\":\"p\",\"fail_fast\":true,"
                    "\"actions\":[" ACT("a", "h", ",\"mode\":\"async\"") "," ACT(
