@@ -66,10 +66,11 @@ static void put_tag(struct buf *b, const char *name, const char *class)
         buf_fmt(b, " class=\"%s\"", class);
 }
 
-void svg_open(struct buf *b, long width, long height)
+void svg_open(struct buf *b, const char *class, long width, long height)
 {
+    put_tag(b, "svg", class);
     buf_fmt(b,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %ld %ld\" "
+            " xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %ld %ld\" "
             "width=\"%ld\" height=\"%ld\" role=\"img\">\n<title>",
             width, height, width, height);
 }

@@ -16,7 +16,7 @@ size_t xml_put(struct buf *b, wend_str s);
 void xml_put_cut(struct buf *b, wend_str s, size_t chars);
 
 /* <svg> up to its title, whose text follows; svg_style ends the title. */
-void svg_open(struct buf *b, long width, long height);
+void svg_open(struct buf *b, const char *class, long width, long height);
 void svg_style(struct buf *b, const char *style);
 /* Coordinates have one decimal; class may be NULL. */
 void svg_text(struct buf *b, const char *class, double x, double y);

@@ -138,6 +138,23 @@ exits "plan show" 0 "$WEND" plan show --format html thirty.yaml
 cp "$out" "$pages/shown.html"
 shows shown 'when <code>$x &gt; 5</code>' 'retry 2 times after 80 ms'
 
+# Long names, many columns and waves: words stay whole, waves in the frame.
+{
+    echo 'wend: plan/1'
+    echo 'name: waves'
+    echo 'inputs: {send: 1}'
+    echo 'actions:'
+    for i in 1 2 3 4 5; do
+        echo "  - {name: collect-all-the-sources-of-truth-$i, type: tool,"
+        echo "     target: calculator, params: {expression: \"$i\"}, estimate: ${i}s,"
+        echo "     when: \"\$send == 1\", retry: {max: 3, delay: 1ms},"
+        echo "     depends_on: [$([ $i = 1 ] || echo "collect-all-the-sources-of-truth-$((i - 1))")]}"
+    done
+} >waves.yaml
+"$WEND" plan run -q waves.yaml >/dev/null # learned: two columns more
+"$WEND" plan show -o "$pages/waves.html" waves.yaml
+shows waves 'class="fit"' 'of 1' 'wave 5'
+
 # A plan that stops: what it never came to is there, too.
 cat >stops.yaml <<'EOF'
 wend: plan/1
@@ -178,6 +195,29 @@ page fork
 shows fork 'fork of ' "$boss"
 "$WEND" view --format html -o "$pages/boss.html" "$boss"
 has "boss: its fork is named" "$pages/boss.html" 'forked as '
+
+# A chain of retries: each is a fork, and a cut of the axis.
+"$WEND" run -q -m "$(model chain 'turns:
+  - {text: One., calls: [{name: calculator, args: {expression: "6*7"}}]}
+  - {error: {code: auth, message: no}, repeat: 2}
+  - text: Two.')" 'Try again.' >/dev/null 2>&1
+"$WEND" retry -q >/dev/null 2>&1
+page once
+shows once 'class="cut"' ', forked</text>' 'until a fork continued the run'
+lacks "once: nothing was resumed" "$pages/once.html" resumed
+"$WEND" retry -q >/dev/null 2>&1
+page chain
+shows chain '<b>1</b> The axis is cut at' '<b>2</b> The axis is cut at'
+is "chain: a number above each cut" \
+    "$(grep -o 'class="g c">[0-9]*' "$pages/chain.html" | tr '\n' ' ')" \
+    'class="g c">1 class="g c">2 '
+exits "chain: in words" 0 "$WEND" view last
+is "chain: in words: forks" "$(grep -c '^continued by a fork at ' "$out")" 2
+lacks "chain: in words: nothing was interrupted" "$out" interrupted
+exits "chain: as JSON" 0 "$WEND" view --format json last
+is "chain: as JSON" "$(json "$out" "$(at 'gaps[0].by')||$(at 'gaps[1].by')")" forkfork
+exits "chain: as a picture" 0 "$WEND" view --format svg last
+has "chain: as a picture" "$out" "<title>continued by a fork "
 
 # A run that was killed: the time until it is resumed is a cut of the axis.
 begin "$WEND" run -m "$held" 'Be slow.'

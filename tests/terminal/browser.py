@@ -71,10 +71,45 @@ LOOK = r"""
       say('contrast ' + ratio(ink, on).toFixed(2), e);
   }
   if (!texts) wrong.push('there is no text');
+  // No word that fits a line is broken.
+  const range = document.createRange(), few = document.createTreeWalker(
+      document.body, NodeFilter.SHOW_TEXT);
+  let n = few.nextNode();
+  for (let i = 0; n && i < 1500; n = few.nextNode(), i++) {
+    const e = n.parentElement;
+    if (!e.checkVisibility() || e.closest('svg,pre,code,.id,.text')) continue;
+    for (const word of n.data.matchAll(/[A-Za-z0-9]{2,16}/g)) {
+      range.setStart(n, word.index);
+      range.setEnd(n, word.index + word[0].length);
+      const lines = new Set([...range.getClientRects()].map((r) => r.top));
+      if (lines.size > 1) { say('broken word ' + word[0], e); break; }
+    }
+  }
+  // Texts of a picture are beside each other, and inside of it or of their box.
+  const crosses = (x, y) => x.left < y.right - 1 && y.left < x.right - 1 &&
+      x.top < y.bottom - 1 && y.top < x.bottom - 1;
+  for (const svg of document.querySelectorAll('.pic svg.fit'))
+    if (innerWidth >= 1100 && svg.getBoundingClientRect().right >
+        svg.parentElement.getBoundingClientRect().right)
+      say('leaves its frame', svg);
+  for (const svg of document.querySelectorAll('svg.axis,.pic svg')) {
+    const all = [...svg.querySelectorAll('text')].slice(0, 200);
+    const rects = all.map((e) => e.getBoundingClientRect());
+    for (let i = 0; i < all.length; i++) {
+      const g = all[i].closest('g');
+      const frame = (g && g.querySelector('rect') || svg).getBoundingClientRect();
+      if (rects[i].width && (rects[i].left < frame.left - 1 ||
+                             rects[i].right > frame.right + 1))
+        say('out of its frame', all[i]);
+      for (let k = i + 1; k < all.length; k++)
+        if (crosses(rects[i], rects[k])) say('covers another text', all[k]);
+    }
+  }
   for (const e of document.querySelectorAll('a[href^="#"]'))
     if (!document.getElementById(e.getAttribute('href').slice(1)))
       say('link to nothing', e);
-  if (document.querySelector('script,[style],[onclick],img,iframe,object'))
+  if (document.querySelector('script,[style],[onclick],iframe,object,' +
+                             'img:not([src^="data:"])'))
     wrong.push('an element that no page has');
   const ids = [...document.querySelectorAll('[id]')].map((e) => e.id);
   if (new Set(ids).size !== ids.length) wrong.push('an id twice');
@@ -166,8 +201,9 @@ class Browser:
                             "Runtime.exceptionThrown"):
                 yield "console: " + method
             elif method == "Network.requestWillBeSent" and (
-                    params["request"]["url"] != params["documentURL"]):
-                yield "fetched " + params["request"]["url"]
+                    params["request"]["url"] != params["documentURL"] and
+                    not params["request"]["url"].startswith("data:")):
+                yield "fetched " + params["request"]["url"][:200]
 
     def shoot(self, path):
         size = self.ask("Page.getLayoutMetrics")["cssContentSize"]

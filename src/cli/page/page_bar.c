@@ -143,6 +143,29 @@ void page_put_bar(struct buf *b, const struct axis *x, const struct span *s,
 
 /* ---- The axis ------------------------------------------------------------ */
 
+/* How long a single cut is; it may take all the room beside it. */
+static void put_cut_label(struct buf *b, const struct axis *x)
+{
+    const struct axis_cut *cut = &x->cuts[0];
+    double at = axis_cut_at(x, 0);
+
+    buf_fmt(b, "<text x=\"%.2f%%\" y=\"28\" class=\"g%s\">",
+            at > 50 ? at + x->cut_width : at, at > 50 ? " e" : "");
+    page_put_time(b, cut->us);
+    buf_fmt(b, "%s</text>",
+            cut->forked  ? ", forked"
+            : cut->epoch ? ", resumed"
+                         : " idle");
+}
+
+/* Several would overlap: numbers of the list below the chart. */
+static void put_cut_numbers(struct buf *b, const struct axis *x)
+{
+    for (size_t i = 0; i < x->count; i++)
+        buf_fmt(b, "<text x=\"%.2f%%\" y=\"28\" class=\"g c\">%zu</text>",
+                axis_cut_at(x, i) + x->cut_width / 2, i + 1);
+}
+
 void page_put_axis(struct buf *b, const struct axis *x)
 {
     static const char *const ends[] = {"", " class=\"c\"", " class=\"c\"",
@@ -163,15 +186,22 @@ void page_put_axis(struct buf *b, const struct axis *x)
             buf_char(b, '0');
         buf_cstr(b, "</text>");
     }
-    for (size_t i = 0; i < x->count && x->count <= 3; i++) {
-        double at = axis_cut_at(x, i);
-
-        buf_fmt(b, "<text x=\"%.2f%%\" y=\"28\" class=\"g%s\">",
-                at > 50 ? at + x->cut_width : at, at > 50 ? " e" : "");
-        page_put_time(b, x->cuts[i].us);
-        buf_fmt(b, "%s</text>", x->cuts[i].epoch ? ", resumed" : " idle");
-    }
+    if (x->count == 1)
+        put_cut_label(b, x);
+    else if (x->count <= CUTS_DRAWN_MAX)
+        put_cut_numbers(b, x);
     buf_cstr(b, "</svg></div>\n");
+}
+
+static void put_cut_reason(struct buf *b, const struct axis_cut *cut)
+{
+    if (cut->forked)
+        buf_cstr(b, " until a fork continued the run");
+    else if (cut->epoch)
+        buf_fmt(b, " in which no process owned the run; resumed (epoch %lld)",
+                (long long)cut->epoch);
+    else
+        buf_cstr(b, " without work");
 }
 
 void page_put_cuts(struct buf *b, const struct axis *x)
@@ -179,17 +209,15 @@ void page_put_cuts(struct buf *b, const struct axis *x)
     for (size_t i = 0; i < x->count && i < CUTS_DRAWN_MAX; i++) {
         const struct axis_cut *cut = &x->cuts[i];
 
-        buf_cstr(b, "<p class=\"mute\">The axis is cut at ");
+        buf_cstr(b, "<p class=\"mute\">");
+        if (x->count > 1)
+            buf_fmt(b, "<b>%zu</b> ", i + 1);
+        buf_cstr(b, "The axis is cut at ");
         page_put_time(b, cut->from_us - x->began_us);
         buf_cstr(b, ": ");
         page_put_time(b, cut->us);
-        if (cut->epoch)
-            buf_fmt(b,
-                    " in which no process owned the run; resumed (epoch "
-                    "%lld)</p>\n",
-                    (long long)cut->epoch);
-        else
-            buf_cstr(b, " without work</p>\n");
+        put_cut_reason(b, cut);
+        buf_cstr(b, "</p>\n");
     }
     if (x->count > CUTS_DRAWN_MAX)
         buf_fmt(b, "<p class=\"mute\">and %zu more cuts</p>\n",

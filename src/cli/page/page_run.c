@@ -47,7 +47,8 @@ static void put_note(struct buf *b, const struct action_note *n)
     if (n->wave)
         buf_fmt(b, " \u00b7 wave %lld", (long long)n->wave);
     if (n->retries)
-        buf_fmt(b, " \u00b7 retry up to %lld times", (long long)n->retries);
+        buf_fmt(b, " \u00b7 retry up to %lld time%s", (long long)n->retries,
+                n->retries == 1 ? "" : "s");
     buf_cstr(b, "</p>\n");
 }
 
@@ -91,7 +92,7 @@ static void put_detail(const struct chart *c, const char *name,
 {
     struct buf *b = c->p->out;
 
-    if (!d->bytes || str_is(d->text, "null"))
+    if (!d->bytes || str_is(d->text, "null") || str_is(d->text, "{}"))
         return;
     buf_fmt(b, "<h3>%s</h3><div><pre dir=\"auto\">", name);
     if (d->text.len && str_eq(d->text, c->t->answer.text) &&
@@ -167,6 +168,7 @@ static void put_row(struct chart *c, const struct span *s)
     page_put_line(b,
                   s->kind == SPAN_CHILD          ? STR("child run")
                   : s->note && s->note->when.len ? s->note->when
+                  : str_is(s->in.text, "{}")     ? STR_NONE
                                                  : s->in.text,
                   HINT_CHARS);
     buf_cstr(b, "</bdi></span>");
@@ -202,8 +204,7 @@ static void put_turn(struct chart *c, const struct turn_line *line)
     else
         buf_cstr(b, "plan");
     buf_cstr(b, "</span><span>");
-    if (line->counter >= 0)
-        page_put_time(b, line->bar.ended_us - line->bar.began_us);
+    page_put_time(b, line->bar.ended_us - line->bar.began_us);
     put_tokens(b, line->tokens_in, line->tokens_out);
     if (line->retries)
         buf_fmt(b, " \u00b7 %lld %s", (long long)line->retries,

@@ -165,16 +165,25 @@ static void metrics(struct timeline *t, const wend_event *ev)
     sum_up(t, &ev->u.metrics);
 }
 
+/* The start of a fork, which is resumed at the same place, is one gap. */
+static void leave_out(struct timeline *t, const wend_event *ev, int64_t epoch)
+{
+    int64_t at_us = t->scale.ended_us, us = timeline_when(t, ev) - at_us;
+    struct gap *g = t->gaps;
+
+    if (!g || !g->forked || g->epoch || g->at_us != at_us) {
+        g = arena_alloc(&t->arena, sizeof *g);
+        *g = (struct gap){.next = t->gaps, .at_us = at_us, .forked = !epoch};
+        t->gaps = g;
+    }
+    g->us += us;
+    g->epoch = epoch;
+    t->idle_us += us;
+}
+
 static void run_resume(struct timeline *t, const wend_event *ev)
 {
-    struct gap *g = arena_alloc(&t->arena, sizeof *g);
-
-    *g = (struct gap){.next = t->gaps,
-                      .at_us = t->scale.ended_us,
-                      .us = timeline_when(t, ev) - t->scale.ended_us,
-                      .epoch = ev->u.run_resume.epoch};
-    t->gaps = g;
-    t->idle_us += g->us;
+    leave_out(t, ev, ev->u.run_resume.epoch);
 }
 
 static void run_fork(struct timeline *t, const wend_event *ev)
@@ -182,7 +191,7 @@ static void run_fork(struct timeline *t, const wend_event *ev)
     const wend_ev_run_fork *e = &ev->u.run_fork;
     struct ancestor *a = arena_alloc(&t->arena, sizeof *a);
 
-    t->idle_us += timeline_when(t, ev) - t->scale.ended_us;
+    leave_out(t, ev, 0);
     t->run = keep_name(t, ev->run);
     t->started_us = ev->time_us;
     t->parent = keep_name(t, e->parent_run);

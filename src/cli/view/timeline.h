@@ -75,10 +75,11 @@ struct ancestor {
 
 /* No process owned the run: this time is left out. */
 struct gap {
-    const struct gap *next;
+    struct gap *next;
     int64_t at_us; /* in the timeline */
     int64_t us;    /* duration */
-    int64_t epoch; /* of the process that resumed it */
+    int64_t epoch; /* of the process that resumed it; 0: it is not resumed */
+    bool forked;   /* another run continues from there */
 };
 
 /* A run that was forked from this one. */
@@ -135,7 +136,7 @@ struct timeline {
     const struct forked *forked;  /* from it */
     int64_t started_us;           /* by the clock */
     int64_t idle_us;              /* time left out so far */
-    const struct gap *gaps;       /* newest first */
+    struct gap *gaps;             /* newest first */
     struct bar_scale scale;
     int64_t path_us; /* length of the critical path */
     bool has_path;   /* something is not on it */
@@ -185,6 +186,7 @@ struct axis_cut {
     int64_t from_us, to_us; /* equal: only the clock moved on, in a gap */
     int64_t us;             /* all that is left out */
     int64_t epoch;          /* of a process that resumed the run; 0: none */
+    bool forked;            /* a fork continues there */
 };
 
 struct axis {

@@ -55,10 +55,11 @@ static void add_gap(struct axis *x, size_t holes, const struct gap *g)
         if (x->cuts[i].from_us <= g->at_us && g->at_us <= x->cuts[i].to_us) {
             x->cuts[i].us += g->us;
             x->cuts[i].epoch = g->epoch;
+            x->cuts[i].forked = g->forked;
             return;
         }
     x->cuts[x->count++] =
-        (struct axis_cut){g->at_us, g->at_us, g->us, g->epoch};
+        (struct axis_cut){g->at_us, g->at_us, g->us, g->epoch, g->forked};
 }
 
 static void find_cuts(struct axis *x, const struct stretch *work, size_t count,
@@ -71,7 +72,8 @@ static void find_cuts(struct axis *x, const struct stretch *work, size_t count,
         int64_t until = i < count ? work[i].from_us : x->ended_us;
 
         if (until - at > IDLE_US_MIN && until - at > least)
-            x->cuts[x->count++] = (struct axis_cut){at, until, until - at, 0};
+            x->cuts[x->count++] =
+                (struct axis_cut){at, until, until - at, 0, false};
         if (i < count && work[i].to_us > at)
             at = work[i].to_us;
     }

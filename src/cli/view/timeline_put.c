@@ -166,9 +166,9 @@ static void put_lineage(struct buf *b, const struct timeline *t)
     for (const struct turn_line *line = t->turns; line; line = line->next)
         put_children(b, line);
     for (const struct gap *g = t->gaps; g; g = g->next) {
-        buf_cstr(b, "interrupted at ");
+        buf_cstr(b, g->forked ? "continued by a fork at " : "interrupted at ");
         put_time(b, g->at_us - t->scale.began_us);
-        buf_cstr(b, ", resumed ");
+        buf_cstr(b, g->forked ? ", " : ", resumed ");
         put_time(b, g->us);
         buf_cstr(b, " later (not counted)\n");
     }
@@ -307,6 +307,7 @@ static void put_notes(struct buf *b, const struct timeline *t)
         json_open(b, NULL, '{');
         json_add_time(b, "at", g->at_us - t->scale.began_us);
         json_add_time(b, "duration", g->us);
+        json_add_str(b, "by", g->forked ? STR("fork") : STR("resume"));
         json_close(b, '}');
     }
     if (t->gaps)

@@ -124,10 +124,13 @@ static void put_cuts(struct buf *b, const struct axis *x, int height)
         svg_rect(b, "i", NULL,
                  (struct svg_box){NAMES + axis_cut_at(x, i) * room / 100, ROW,
                                   x->cut_width * room / 100, height - ROW, 0});
-        buf_cstr(b, c->epoch ? "<title>interrupted, resumed "
-                             : "<title>idle for ");
+        buf_fmt(b, "<title>%s ",
+                c->forked  ? "continued by a fork"
+                : c->epoch ? "interrupted, resumed"
+                           : "idle for");
         page_put_time(b, c->us);
-        buf_fmt(b, "%s</title></rect>\n", c->epoch ? " later" : "");
+        buf_fmt(b, "%s</title></rect>\n",
+                c->forked || c->epoch ? " later" : "");
     }
 }
 
@@ -169,7 +172,7 @@ void timeline_put_svg(struct buf *b, const struct timeline *t)
     struct axis x;
 
     axis_init(&x, t, &scratch);
-    svg_open(b, WIDTH, height);
+    svg_open(b, NULL, WIDTH, height);
     xml_put(b, t->run);
     put_lineage(b, t);
     svg_style(b, style);

@@ -2,20 +2,25 @@
  * plan_svg.c - a plan as a picture: a column per wave, a box per action.
  */
 #include <assert.h>
+#include <string.h>
 
 #include "base/svg.h"
+#include "base/utf8.h"
 #include "wire/plan/plan.h"
 
 enum {
-    BOX_WIDTH = 220,
+    BOX_WIDTH_MIN = 104, /* of a wave: as wide as its longest text needs */
+    BOX_WIDTH_MAX = 220,
     BOX_HEIGHT = 48,
-    COLUMN = 300, /* from one wave to the next */
+    GAP = 56, /* from one wave to the next */
     ROW = 72,
     EDGE = 20,        /* around all of it */
     HEAD = 18,        /* above: the numbers of the waves */
     ARROW = 7,        /* length of its head */
-    LABEL_CHARS = 26, /* that fit into a box, bold */
-    DETAIL_CHARS = 31,
+    INDENT = 19,      /* of the texts in a box */
+    LABEL_CHARS = 22, /* that fit into the widest box, bold */
+    DETAIL_CHARS = 28,
+    FIT_WIDTH = 1440, /* what a page may scale down: it can still be read */
 };
 
 /* Light, and dark where the reader wants it so. The critical path is bold; red
@@ -45,123 +50,195 @@ struct svg_place {
     long x, y;
 };
 
-static struct svg_place place_of(const struct plan *p, const uint32_t *row,
-                                 uint32_t i)
+/* A column of the picture: the boxes of a wave. */
+struct svg_wave {
+    long x, width;
+    uint32_t rows;
+};
+
+struct svg_plan {
+    const struct plan *p;
+    struct svg_wave *waves;
+    uint32_t *row; /* of each action */
+};
+
+static const struct svg_wave *wave_of(const struct svg_plan *s, uint32_t i)
 {
-    return (struct svg_place){EDGE + (long)(p->graph.wave[i] - 1) * COLUMN,
-                              EDGE + HEAD + (long)row[i] * ROW};
+    return &s->waves[s->p->graph.wave[i] - 1];
+}
+
+static struct svg_place place_of(const struct svg_plan *s, uint32_t i)
+{
+    return (struct svg_place){wave_of(s, i)->x,
+                              EDGE + HEAD + (long)s->row[i] * ROW};
 }
 
 /* Along its own row up to the column before, so that few boxes are in its
  * way; those that are hide it. */
-static void put_edge(struct buf *b, const struct plan *p, const uint32_t *row,
+static void put_edge(struct buf *b, const struct svg_plan *s,
                      uint32_t from_action, uint32_t to_action,
                      const char *class)
 {
-    struct svg_place from = place_of(p, row, from_action);
-    struct svg_place to = place_of(p, row, to_action);
+    struct svg_place from = place_of(s, from_action);
+    struct svg_place to = place_of(s, to_action);
     long y = from.y + BOX_HEIGHT / 2, end = to.y + BOX_HEIGHT / 2;
-    long tip = to.x - 1, turn = to.x - (COLUMN - BOX_WIDTH);
+    long tip = to.x - 1, turn = to.x - GAP;
     long bend = (tip - ARROW - turn) / 2;
 
     buf_fmt(b,
             "<path class=\"%s\" d=\"M%ld %ldH%ldC%ld %ld %ld %ld %ld %ld\"/>",
-            class, from.x + BOX_WIDTH, y, turn, turn + bend, y,
-            tip - ARROW - bend, end, tip - ARROW, end);
+            class, from.x + wave_of(s, from_action)->width, y, turn,
+            turn + bend, y, tip - ARROW - bend, end, tip - ARROW, end);
     buf_fmt(b, "<path class=\"h %s\" d=\"M%ld %ldl-%d -4v8z\"/>\n", class, tip,
             end, ARROW);
 }
 
-static void put_box(struct buf *b, const struct plan *p, uint32_t i,
-                    struct svg_place at)
+/* How many of them fit: Chinese and the like has letters twice as wide, and of
+ * three bytes. */
+static size_t chars_of(wend_str s, size_t chars)
+{
+    return s.len > 2 * utf8_count(s) ? chars / 2 : chars;
+}
+
+static void put_fitting(struct buf *b, wend_str s, size_t chars)
+{
+    xml_put_cut(b, s, chars_of(s, chars));
+}
+
+/* Below the name: how long, what, by what. */
+static void put_detail(struct buf *b, const struct plan_action *a)
+{
+    if (a->estimate_ms >= 0) {
+        plan_put_time(b, a->estimate_ms);
+        buf_cstr(b, " \xC2\xB7 ");
+    }
+    buf_fmt(b, "%s ", action_type_names[a->type]);
+    if (a->target.ptr)
+        buf_str(b, a->target);
+}
+
+static void put_box(struct buf *b, const struct svg_plan *s, uint32_t i)
 {
     static const char *const classes[2][2] = {{NULL, "f"}, {"c", "c f"}};
-    const struct plan_action *a = p->actions[i];
-    bool critical = p->graph.critical[i], forgotten = a->mode == ACTION_FORGET;
+    const struct plan_action *a = s->p->actions[i];
+    bool critical = s->p->graph.critical[i];
+    bool forgotten = a->mode == ACTION_FORGET;
+    struct svg_place at = place_of(s, i);
     struct buf detail = {.mem = b->mem};
 
     buf_cstr(b, "<g><title>");
     xml_put(b, a->name);
     buf_fmt(b, ", %s%s</title>", action_mode_names[a->mode],
             critical ? ", on the critical path" : "");
-    svg_rect(
-        b, classes[critical][forgotten], NULL,
-        (struct svg_box){(double)at.x, (double)at.y, BOX_WIDTH, BOX_HEIGHT, 7});
+    svg_rect(b, classes[critical][forgotten], NULL,
+             (struct svg_box){(double)at.x, (double)at.y,
+                              (double)wave_of(s, i)->width, BOX_HEIGHT, 7});
     buf_fmt(b, "</rect><path class=\"b %s\" d=\"M%ld %ldv%d\"/>",
             action_type_names[a->type], at.x + 9, at.y + 11, BOX_HEIGHT - 22);
-    svg_text(b, NULL, (double)at.x + 19, (double)at.y + 20);
-    xml_put_cut(b, a->name, LABEL_CHARS);
+    svg_text(b, NULL, (double)at.x + INDENT, (double)at.y + 20);
+    put_fitting(b, a->name, LABEL_CHARS);
     buf_cstr(b, "</text>");
-    svg_text(b, "d", (double)at.x + 19, (double)at.y + 37);
-    if (a->estimate_ms >= 0) {
-        plan_put_time(&detail, a->estimate_ms);
-        buf_cstr(&detail, " \xC2\xB7 ");
-    }
-    buf_fmt(&detail, "%s ", action_type_names[a->type]);
-    if (a->target.ptr)
-        buf_str(&detail, a->target);
-    xml_put_cut(b, buf_view(&detail), DETAIL_CHARS);
+    svg_text(b, "d", (double)at.x + INDENT, (double)at.y + 37);
+    put_detail(&detail, a);
+    put_fitting(b, buf_view(&detail), DETAIL_CHARS);
     buf_cstr(b, "</text></g>\n");
     b->failed = b->failed || detail.failed;
     buf_free(&detail);
 }
 
-static void put_edges(struct buf *b, const struct plan *p, const uint32_t *row,
-                      bool critical)
+static void put_edges(struct buf *b, const struct svg_plan *s, bool critical)
 {
-    const struct plan_graph *g = &p->graph;
+    const struct plan_graph *g = &s->p->graph;
 
-    for (uint32_t i = 0; i < p->count; i++) {
+    for (uint32_t i = 0; i < s->p->count; i++) {
         for (uint32_t k = g->deps_at[i]; k < g->deps_at[i + 1]; k++)
             if ((g->critical[i] && g->critical[g->deps[k]]) == critical)
-                put_edge(b, p, row, g->deps[k], i, critical ? "c" : "e");
+                put_edge(b, s, g->deps[k], i, critical ? "c" : "e");
         if (critical)
             continue;
         for (uint32_t k = g->values_at[i]; k < g->values_at[i + 1]; k++)
-            put_edge(b, p, row, g->values[k], i, "v");
+            put_edge(b, s, g->values[k], i, "v");
         if (g->fallback[i] != PLAN_NONE)
-            put_edge(b, p, row, i, g->fallback[i], "o");
+            put_edge(b, s, i, g->fallback[i], "o");
     }
 }
 
-/* Rows are given out wave by wave; `taken` has a number for each wave. */
-static void put_picture(struct buf *b, const struct plan *p, uint32_t *row,
-                        uint32_t *taken, bool styled)
+/* Pixels that a box needs: a letter has about as many for each of its bytes. */
+static long width_of(struct buf *b, const struct plan_action *a)
 {
-    const struct plan_graph *g = &p->graph;
-    uint32_t rows = 0;
+    struct buf detail = {.mem = b->mem};
+    double label = 8.4 * (double)utf8_take(a->name, LABEL_CHARS), below;
+    double most = BOX_WIDTH_MAX - INDENT - 9;
 
-    for (uint32_t i = 0; i < p->count; i++) {
+    put_detail(&detail, a);
+    below = 6.8 * (double)utf8_take(buf_view(&detail), DETAIL_CHARS);
+    b->failed |= detail.failed;
+    buf_free(&detail);
+    if (label < below)
+        label = below;
+    return INDENT + 9 + (long)(label < most ? label : most);
+}
+
+/* Rows are given out wave by wave. */
+static void lay_out(struct buf *b, struct svg_plan *s, uint32_t *rows,
+                    long *width)
+{
+    const struct plan_graph *g = &s->p->graph;
+
+    *rows = 0;
+    for (uint32_t i = 0; i < s->p->count; i++) {
+        struct svg_wave *w = &s->waves[g->wave[i] - 1];
+        long needed = width_of(b, s->p->actions[i]);
+
         assert(g->wave[i] && g->wave[i] <= g->waves);
-        row[i] = taken[g->wave[i] - 1]++;
-        rows = row[i] >= rows ? row[i] + 1 : rows;
+        s->row[i] = w->rows++;
+        *rows = w->rows > *rows ? w->rows : *rows;
+        w->width = needed > w->width ? needed : w->width;
     }
-    svg_open(b, 2L * EDGE + (long)(g->waves - 1) * COLUMN + BOX_WIDTH,
+    *width = EDGE;
+    for (uint32_t i = 0; i < g->waves; i++) {
+        if (s->waves[i].width < BOX_WIDTH_MIN)
+            s->waves[i].width = BOX_WIDTH_MIN;
+        s->waves[i].x = *width;
+        *width += s->waves[i].width + (i + 1 < g->waves ? GAP : EDGE);
+    }
+}
+
+static void put_picture(struct buf *b, struct svg_plan *s, bool styled)
+{
+    uint32_t rows;
+    long width;
+
+    lay_out(b, s, &rows, &width);
+    svg_open(b, width > FIT_WIDTH ? NULL : "fit", width,
              2L * EDGE + HEAD + (long)(rows - 1) * ROW + BOX_HEIGHT);
-    xml_put(b, p->name);
+    xml_put(b, s->p->name);
     if (styled)
         svg_style(b, style);
     else
         buf_cstr(b, "</title>\n");
-    for (uint32_t w = 0; w < g->waves; w++) {
-        svg_text(b, "w", EDGE + (double)w * COLUMN + BOX_WIDTH / 2.0, EDGE);
+    for (uint32_t w = 0; w < s->p->graph.waves; w++) {
+        svg_text(b, "w", (double)s->waves[w].x + (double)s->waves[w].width / 2,
+                 EDGE);
         buf_fmt(b, "wave %u</text>\n", w + 1);
     }
-    put_edges(b, p, row, false);
-    put_edges(b, p, row, true); /* above the others */
-    for (uint32_t i = 0; i < p->count; i++)
-        put_box(b, p, i, place_of(p, row, i));
+    put_edges(b, s, false);
+    put_edges(b, s, true); /* above the others */
+    for (uint32_t i = 0; i < s->p->count; i++)
+        put_box(b, s, i);
     buf_cstr(b, "</svg>\n");
 }
 
 static void put_svg(struct buf *b, const struct plan *p, bool styled)
 {
     struct arena a = {.mem = b->mem};
-    uint32_t *row = arena_alloc(&a, (p->count + 1) * sizeof *row);
-    uint32_t *taken = arena_alloc(&a, (p->graph.waves + 1) * sizeof *taken);
+    struct svg_plan s = {
+        .p = p,
+        .waves = arena_alloc(&a, (p->graph.waves + 1) * sizeof *s.waves),
+        .row = arena_alloc(&a, (p->count + 1) * sizeof *s.row)};
 
-    if (row && taken && p->count)
-        put_picture(b, p, row, taken, styled);
+    if (s.waves && s.row && p->count)
+        put_picture(b, &s, styled);
     b->failed = b->failed || a.failed;
     arena_free(&a);
 }
@@ -177,6 +254,27 @@ void plan_put_svg(struct buf *b, const struct plan *p)
 static void put_cell(struct buf *b, const char *name)
 {
     buf_fmt(b, "<td data-l=\"%s\">", name);
+}
+
+/* The same for words of any length. */
+static void put_long_cell(struct buf *b, const char *name)
+{
+    buf_fmt(b, "<td class=\"l\" data-l=\"%s\">", name);
+}
+
+/* Its lines break between folders. */
+static void put_path(struct buf *b, wend_str path)
+{
+    const char *slash;
+
+    while (path.len && (slash = memchr(path.ptr, '/', path.len - 1))) {
+        size_t len = (size_t)(slash - path.ptr) + 1;
+
+        xml_put(b, (wend_str){path.ptr, len});
+        buf_cstr(b, "<wbr>");
+        path = (wend_str){path.ptr + len, path.len - len};
+    }
+    xml_put(b, path);
 }
 
 /* Two cells: how long it took, and how often it failed. */
@@ -220,7 +318,8 @@ static void put_rules(struct buf *b, const struct plan *p, uint32_t i,
         sep = "; ";
     }
     if (a->retry.max) {
-        buf_fmt(b, "%sretry %lld times after ", sep, (long long)a->retry.max);
+        buf_fmt(b, "%sretry %lld time%s after ", sep, (long long)a->retry.max,
+                a->retry.max == 1 ? "" : "s");
         plan_put_time(b, a->retry.delay_ms);
         sep = "; ";
     }
@@ -246,20 +345,20 @@ static void put_row(struct buf *b, const struct plan *p, uint32_t i,
 
     buf_fmt(b, "<tr%s><td data-l=\"wave\">%u",
             g->critical[i] ? " class=\"k\"" : "", g->wave[i]);
-    put_cell(b, "action");
+    put_long_cell(b, "action");
     xml_put(b, a->name);
     buf_fmt(b, "<td data-l=\"type\">%s", action_type_names[a->type]);
-    put_cell(b, "target");
-    xml_put(b, a->target.ptr ? a->target : STR(""));
+    put_long_cell(b, "target");
+    put_path(b, a->target.ptr ? a->target : STR(""));
     buf_fmt(b, "<td data-l=\"mode\">%s", action_mode_names[a->mode]);
     put_cell(b, "estimate");
     if (a->estimate_ms >= 0)
         plan_put_time(b, a->estimate_ms);
     if (l)
         put_past(b, &l[i]);
-    put_cell(b, "after");
+    put_long_cell(b, "after");
     put_after(b, p, i);
-    put_cell(b, "rules");
+    put_long_cell(b, "rules");
     put_rules(b, p, i, written);
     buf_cstr(b, "</tr>\n");
 }
@@ -268,16 +367,21 @@ static const char style_of_page[] =
     "main{max-width:106rem}.pic{overflow:auto;margin:16px 0;max-height:80vh;"
     "background:var(--sunk);border:1px solid var(--line);border-radius:4px}"
     ".pic svg{display:block;margin:auto}"
+    "@media(min-width:1100px){.pic .fit{max-width:100%;height:auto}}"
     "code{font-family:ui-monospace,monospace;font-size:.7813rem}"
     "table{border-collapse:collapse;width:100%}"
     "td,th{padding:5px 16px 5px 0;text-align:left;vertical-align:top;"
-    "border-bottom:1px solid var(--line)}th{color:var(--mute)}"
+    "border-bottom:1px solid var(--line);white-space:nowrap}"
+    "th{color:var(--mute)}td.l{white-space:normal;min-width:10rem}"
+    "td.l:nth-child(2){min-width:12rem}"
     ".k td:nth-child(2){font-weight:600;text-decoration:underline 2px;"
     "text-underline-offset:3px}"
     "@media(max-width:900px){table,tbody{display:block}"
     "tr{display:flex;flex-wrap:wrap;gap:2px 12px;padding:8px 0;"
     "border-bottom:1px solid var(--line)}"
-    "tr:first-child{display:none}td{border:0;padding:0}td:empty{display:none}"
+    "tr:first-child{display:none}td,td.l,"
+    "td.l:nth-child(2){border:0;padding:0;min-width:0}"
+    "td:empty{display:none}"
     "td:before{content:attr(data-l)\" \";color:var(--mute)}"
     "td:nth-child(2){order:-1;flex:1 0 100%;font-weight:600}"
     "td:nth-child(2):before{content:none}}";
