@@ -136,26 +136,6 @@ static void test_calls(void)
          .config = READERS,
          .inputs = "start " H "done child:call_1=limit",
          .wanted = EAGERLY "child_end(limit) call_end(call_1,failed) " NEXT},
-        {.why = "also beside a budget",
-         .config = READERS,
-         .inputs = "start " H "done child:call_1=turns",
-         .limits = {.tokens = 5000},
-         .wanted = EAGERLY "child_end(limit) call_end(call_1,failed) " NEXT},
-        {.why = "a budget that it shares with the run ends the run",
-         .config = READERS,
-         .inputs = "start " H "done child:call_1=limit",
-         .limits = {.tokens = 5000},
-         .wanted = EAGERLY "child_end(limit) call_end(call_1,failed) "
-                           "control(limits) turn_end(limit) metrics "
-                           "run_end(limit)"},
-        {.why = "also while the model is still writing",
-         .config = READERS,
-         .inputs = "start " H "child:call_1=limit",
-         .limits = {.tokens = 5000},
-         .wanted = BEGIN "model_part " STARTED
-                         "child_end(limit) call_end(call_1,failed) "
-                         "control(limits) model_end(canceled) turn_end(limit) "
-                         "metrics run_end(limit) +stop_model"},
         {.why = "the child was canceled elsewhere",
          .config = READERS,
          .inputs = "start " H "done child:call_1=canceled",
@@ -289,6 +269,55 @@ static void test_actions(void)
                            "action_end(a,superseded) action_start(a) "
                            "child_start(w) +child child_end "
                            "action_end(a) plan_end metrics run_end(ok)"},
+        {.why = "fail_fast stops the other's child",
+         .config = "{\"wend\":\"plan/1\",\"name\":\"p\",\"fail_fast\":true,"
+                   "\"actions\":[" ACT("a", "h", ",\"mode\":\"async\"") "," ACT(
+                       "b", "h", ",\"mode\":\"async\"") "]}",
+         .inputs = "start child:a=failed child:b=canceled",
+         .wanted = PLANNED "action_start(a) child_start(h) action_start(b) "
+                           "child_start(h) +child +child child_end(failed) "
+                           "action_end(a,failed) +stop_act(1) "
+                           "child_end(canceled) action_end(b,canceled) "
+                           "plan_end(failed) metrics run_end(failed)"},
+    };
+
+    check_family(rows, tap_count(rows), true);
+}
+
+/* ---- Budgets that a child shares ------------------------------------------
+ */
+
+static void test_call_limits(void)
+{
+    static const struct row rows[] = {
+        {.why = "a limit of its own is a failure also beside a budget",
+         .config = READERS,
+         .inputs = "start " H "done child:call_1=turns",
+         .limits = {.tokens = 5000},
+         .wanted = EAGERLY "child_end(limit) call_end(call_1,failed) " NEXT},
+        {.why = "a budget that it shares with the run ends the run",
+         .config = READERS,
+         .inputs = "start " H "done child:call_1=limit",
+         .limits = {.tokens = 5000},
+         .wanted = EAGERLY "child_end(limit) call_end(call_1,failed) "
+                           "control(limits) turn_end(limit) metrics "
+                           "run_end(limit)"},
+        {.why = "also while the model is still writing",
+         .config = READERS,
+         .inputs = "start " H "child:call_1=limit",
+         .limits = {.tokens = 5000},
+         .wanted = BEGIN "model_part " STARTED
+                         "child_end(limit) call_end(call_1,failed) "
+                         "control(limits) model_end(canceled) turn_end(limit) "
+                         "metrics run_end(limit) +stop_model"},
+    };
+
+    check_family(rows, tap_count(rows), false);
+}
+
+static void test_action_limits(void)
+{
+    static const struct row rows[] = {
         {.why = "a limit that all share ends the run",
          .config = PLAN(ACT("a", "h", "")),
          .inputs = "start child:a=limit",
@@ -326,16 +355,6 @@ static void test_actions(void)
                            "child_end(limit) action_end(a,failed) "
                            "control(limits) plan_end(limit) "
                            "metrics run_end(limit)"},
-        {.why = "fail_fast stops the other's child",
-         .config = "{\"wend\":\"plan/1\",\"name\":\"p\",\"fail_fast\":true,"
-                   "\"actions\":[" ACT("a", "h", ",\"mode\":\"async\"") "," ACT(
-                       "b", "h", ",\"mode\":\"async\"") "]}",
-         .inputs = "start child:a=failed child:b=canceled",
-         .wanted = PLANNED "action_start(a) child_start(h) action_start(b) "
-                           "child_start(h) +child +child child_end(failed) "
-                           "action_end(a,failed) +stop_act(1) "
-                           "child_end(canceled) action_end(b,canceled) "
-                           "plan_end(failed) metrics run_end(failed)"},
     };
 
     check_family(rows, tap_count(rows), true);
@@ -557,6 +576,8 @@ int main(void)
     test_calls();
     test_resume();
     test_actions();
+    test_call_limits();
+    test_action_limits();
     test_counts();
     test_continued();
     test_bounds();
