@@ -58,8 +58,10 @@ typedef enum wend_effort {
     WEND_EFFORT_HIGH
 } wend_effort;
 
-/* Whether a run tells its model the date, and the git branch and the notes of
- * the folder `cwd`, see wend-agent(5). run_start.context records it. */
+/* Whether a run tells its model the date, and the git branch, changed files and
+ * the notes of the folder `cwd`, see wend-agent(5). run_start.context records
+ * it. Git runs in the sandbox, for at most 50 ms; without sandbox it does not.
+ */
 typedef enum wend_project {
     WEND_PROJECT_DEFAULT = 0, /* as the host says; it says nothing: OFF */
     WEND_PROJECT_OFF,

@@ -83,35 +83,73 @@ size_t project_root(const char *cwd)
     }
 }
 
-/* The folder that has HEAD: .git, or where a file .git leads (a worktree, a
- * submodule). */
-static bool git_folder(wend_str root, char *out, size_t size,
-                       const struct mem *m)
+enum link { LINK_NONE, LINK_FOLLOWED, LINK_WRONG };
+
+/* Where the text of a file of git leads, behind `lead`: an absolute path, or
+ * one from `from`. */
+static enum link follow(const char *path, const char *lead, wend_str from,
+                        char *out, const struct mem *m)
 {
-    static const char lead[] = "gitdir: ";
     struct buf b = {.mem = m};
     struct stat st;
     wend_str to = STR_NONE;
-    int fd;
+    int fd = open_ours(AT_FDCWD, path, O_NOFOLLOW, &st);
 
-    snprintf(out, size, "%.*s/.git", (int)root.len, root.ptr);
-    fd = open_ours(AT_FDCWD, out, O_NOFOLLOW, &st);
     if (fd < 0)
-        return true; /* a folder */
+        return LINK_NONE;
     if (read_some(fd, GIT_FILE_MAX, &b) && str_starts(buf_view(&b), lead))
-        to = str_trim(str_skip(buf_view(&b), sizeof lead - 1), is_space);
+        to = str_trim(str_skip(buf_view(&b), strlen(lead)), is_space);
     close(fd);
     if (to.len && to.ptr[0] == '/')
-        snprintf(out, size, "%.*s", (int)to.len, to.ptr);
-    else
-        snprintf(out, size, "%.*s/%.*s", (int)root.len, root.ptr, (int)to.len,
-                 to.ptr ? to.ptr : "");
+        from.len = 0;
+    snprintf(out, PATH_MAX, "%.*s%s%.*s", (int)from.len, from.ptr,
+             from.len ? "/" : "", (int)to.len, to.ptr ? to.ptr : "");
     buf_free(&b);
-    return to.len > 0;
+    return to.len ? LINK_FOLLOWED : LINK_WRONG;
+}
+
+/* The folder that has HEAD: .git, or where a file .git leads (a worktree, a
+ * submodule). */
+static bool git_folder(wend_str root, char out[PATH_MAX], const struct mem *m)
+{
+    char path[PATH_MAX + 8];
+    enum link link;
+
+    snprintf(path, sizeof path, "%.*s/.git", (int)root.len, root.ptr);
+    link = follow(path, "gitdir: ", root, out, m);
+    if (link == LINK_NONE) /* it is a folder */
+        snprintf(out, PATH_MAX, "%.*s", PATH_MAX - 1, path);
+    return link != LINK_WRONG;
+}
+
+static int open_head(const char *folder)
+{
+    char path[PATH_MAX + 8];
+    struct stat st;
+
+    snprintf(path, sizeof path, "%s/HEAD", folder);
+    return open_ours(AT_FDCWD, path, O_NOFOLLOW, &st);
+}
+
+bool project_git(const char *root, char folder[PATH_MAX], char common[PATH_MAX],
+                 const struct mem *m)
+{
+    char path[PATH_MAX + 16];
+    enum link link = LINK_WRONG;
+    int fd = git_folder(str_of(root), folder, m) ? open_head(folder) : -1;
+
+    if (fd < 0)
+        return false;
+    close(fd);
+    snprintf(path, sizeof path, "%s/commondir", folder);
+    link = follow(path, "", str_of(folder), common, m);
+    if (link == LINK_NONE)
+        snprintf(common, PATH_MAX, "%s", folder);
+    return link != LINK_WRONG;
 }
 
 /* The text of HEAD is a branch or a commit; anything else is passed over. */
-static void put_head(struct buf *json, wend_str head)
+static void put_head(struct buf *json, wend_str head, struct git_status *status)
 {
     static const char ref[] = "ref: refs/heads/";
     char commit[sizeof "detached at " + COMMIT_SHOWN];
@@ -132,24 +170,20 @@ static void put_head(struct buf *json, wend_str head)
         return;
     json_open(json, "git", '{');
     json_add_str(json, "branch", head);
+    git_status_put(status, json);
     json_close(json, '}');
 }
 
-static void put_git(struct buf *json, wend_str root)
+static void put_git(struct buf *json, wend_str root, struct git_status *status)
 {
-    char folder[PATH_MAX], path[PATH_MAX + 8];
+    char folder[PATH_MAX];
     struct buf b = {.mem = json->mem};
-    struct stat st;
-    int fd = -1;
+    int fd = git_folder(root, folder, json->mem) ? open_head(folder) : -1;
 
-    if (git_folder(root, folder, sizeof folder, json->mem)) {
-        snprintf(path, sizeof path, "%s/HEAD", folder);
-        fd = open_ours(AT_FDCWD, path, O_NOFOLLOW, &st);
-    }
     if (fd < 0)
         return;
     if (read_some(fd, GIT_FILE_MAX, &b))
-        put_head(json, str_trim(buf_view(&b), is_space));
+        put_head(json, str_trim(buf_view(&b), is_space), status);
     close(fd);
     json->failed |= b.failed;
     buf_free(&b);
@@ -279,8 +313,8 @@ static void look_in(struct notes *n, wend_str folder)
     buf_free(&shown);
 }
 
-void project_read(const char *cwd, bool trusted, struct buf *json,
-                  struct buf *trouble)
+void project_read(const char *cwd, bool trusted, struct git_status *status,
+                  struct buf *json, struct buf *trouble)
 {
     size_t root = project_root(cwd), len = strlen(cwd);
     struct notes n = {.cwd = cwd,
@@ -292,8 +326,6 @@ void project_read(const char *cwd, bool trusted, struct buf *json,
 
     if (len >= PATH_MAX || cwd[0] != '/')
         return;
-    if (root)
-        put_git(json, (wend_str){cwd, root});
     for (size_t at = n.root;;) {
         look_in(&n, (wend_str){cwd, at});
         if (at++ >= len)
@@ -303,4 +335,6 @@ void project_read(const char *cwd, bool trusted, struct buf *json,
     }
     if (n.any)
         json_close(json, ']');
+    if (root) /* last: it may have to wait for git */
+        put_git(json, (wend_str){cwd, root}, status);
 }

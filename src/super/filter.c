@@ -10,6 +10,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/netlink.h>
+#include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <linux/stat.h>
 #include <sys/resource.h>
@@ -254,6 +255,23 @@ static void put_sockets(struct program *p, bool network)
     call_end(p, at);
 }
 
+/* Threads only; clone3 is refused to everybody. */
+static void put_alone(struct program *p)
+{
+    uint16_t at = call_begin(p, __NR_clone);
+
+    load(p, LOW(0));
+    put(p, BPF_JMP | BPF_JSET | BPF_K, NEW_NAMESPACES & ~0xffu, 1, 0);
+    put(p, BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0);
+    answer(p, REFUSE(EPERM));
+    answer(p, ALLOW);
+    call_end(p, at);
+#ifdef __NR_fork
+    when(p, __NR_fork, REFUSE(EPERM));
+    when(p, __NR_vfork, REFUSE(EPERM));
+#endif
+}
+
 static void put_by_argument(struct program *p)
 {
     for (size_t i = 0; i < COUNT(by_argument); i++) {
@@ -482,6 +500,8 @@ void filter_apply(struct job *j, volatile struct super_failure *f)
 
     put_head(&p);
     put_sockets(&p, j->spec->flags & SUPER_NETWORK);
+    if (j->spec->flags & SUPER_ALONE) /* before the other rule for clone */
+        put_alone(&p);
     put_by_argument(&p);
     put_controls(&p, j->landlock_abi < ABI_SIGNALS);
     put_own_only(&p);

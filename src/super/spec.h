@@ -21,6 +21,7 @@ enum {
     SUPER_NO_MOUNTS = 8,  /* as where it cannot have a mount namespace */
     SUPER_PROBE = 16,     /* no program: SUPER_FAILED says whether it can */
     SUPER_NO_CGROUP = 32, /* as where it cannot have a cgroup */
+    SUPER_ALONE = 64,     /* it starts no other process */
 };
 
 enum super_order {

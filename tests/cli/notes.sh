@@ -78,6 +78,43 @@ exfiltrate() { # [OPTION...]
 is "untrusted notes: what would leak needs approval" "$(exfiltrate)" denied
 is "without notes it does not" "$(exfiltrate --notes off)" ok
 
+# ---- Changed files -------------------------------------------------------------------
+
+# Git may take too long on a busy machine, and is left out then.
+dirty() { # OPTION...: whether a run was told of changed files
+    ask "$@" && [ -n "$(member context.git.dirty)" ]
+}
+soon dirty
+is "changed files, from the root" "$(member context.git.dirty)" \
+    '["?? .env","?? AGENTS.md","?? inner/"]'
+has "they are sent" "$work/requests" \
+    'Changed files: \"?? .env\", \"?? AGENTS.md\", \"?? inner/\"'
+head -1 "$out" >"$work/line"
+run_id=$(json "$work/line" "$(at run)")
+touch ../newer
+: >"$work/requests"
+exits "a fork" 0 "$WEND" fork "$run_id" --at 2 --json -m openai:x \
+    --base-url "$base"
+has "a fork: changed files as they were" "$work/requests" "?? inner/"
+lacks "a fork: git is not asked again" "$work/requests" "?? newer"
+rm ../newer
+ask --sandbox off
+is "without the sandbox: no git" "$(member context.git)" '{"branch":"topic"}'
+ask --approve '!read_file(.env)'
+is "a rule that hides names: no git" "$(member context.git)" \
+    '{"branch":"topic"}'
+# What a repository says to run does not run.
+printf '#!/bin/sh\ntouch ran\n' >../evil && chmod 755 ../evil
+git config core.fsmonitor ./evil
+soon dirty
+[ ! -e ../ran ]
+ok "a hostile repository: its program does not run"
+git status >"$work/said" 2>&1
+[ -e ../ran ]
+ok "a hostile repository: control"
+git config --unset core.fsmonitor
+rm ../ran ../evil
+
 # ---- Trust ---------------------------------------------------------------------------
 
 exits "trust a folder" 0 "$WEND" trust ..

@@ -51,6 +51,7 @@ struct proc_spec {
     /* No sandbox: because the user said so, never because it failed. */
     bool sandbox_off;
     bool network;
+    bool alone; /* the sandbox lets it start threads, but no other program */
     /* The sandbox lets it change config and hooks of git repositories: what
      * is written there runs when git does. */
     bool git_writable;

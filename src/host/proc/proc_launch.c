@@ -122,6 +122,7 @@ wend_status launch_pack(const struct proc_spec *spec, struct buf *out,
         .flags = (on ? SUPER_SANDBOX : 0u) |
                  (spec->network ? SUPER_NETWORK : 0u) |
                  (on && !spec->git_writable ? SUPER_GIT : 0u) |
+                 (spec->alone ? SUPER_ALONE : 0u) |
                  (spec->mounts_off ? SUPER_NO_MOUNTS : 0u) |
                  (spec->cgroup_off ? SUPER_NO_CGROUP : 0u),
         .grace_ms =

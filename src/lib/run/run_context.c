@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/json.h"
+#include "core/turn/verdict.h"
 #include "host/file.h"
 #include "host/project.h"
 #include "lib/agent/agent.h"
@@ -38,16 +39,40 @@ static void tell_troubles(struct wend_run *r, wend_str lines)
                  (int)line.len, line.ptr);
 }
 
+/* A rule keeps names of files from the model, and git does not know it. */
+static bool hides_names(struct wend_run *r)
+{
+    const struct path_view *v;
+    struct turn t;
+
+    turn_init(&t);
+    t.config = r->agent->configs[r->mode];
+    v = policy_view(&t, &r->arena);
+    return !v || v->hides;
+}
+
+/* Git works while the notes are read. A simulation has no real programs. */
+static struct git_status *status_start(struct wend_run *r)
+{
+    const wend_agent *a = r->agent;
+
+    if (a->sandbox_off || r->rt->env != &env_real || hides_names(r))
+        return NULL;
+    return git_status_start(&r->rt->mem, a->root.ptr, GIT_STATUS_MS);
+}
+
 static wend_str context_now(struct wend_run *r)
 {
     const wend_agent *a = r->agent;
+    struct git_status *status = status_start(r);
     struct buf json = {.mem = &r->rt->mem}, trouble = {.mem = &r->rt->mem};
     wend_str out;
 
     json_open(&json, NULL, '{');
     put_date(&json, shell_now(r));
-    project_read(a->root.ptr, a->project == WEND_PROJECT_TRUSTED, &json,
+    project_read(a->root.ptr, a->project == WEND_PROJECT_TRUSTED, status, &json,
                  &trouble);
+    git_status_free(status);
     json_close(&json, '}');
     tell_troubles(r, buf_view(&trouble));
     out = arena_str(&r->arena, agent_blank(a, buf_view(&json), &r->arena));

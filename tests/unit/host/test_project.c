@@ -43,9 +43,9 @@ static const struct {
       {"a/b/c/x", ""},
       {"other/AGENTS.md", "not here"}},
      "/a/b/c",
-     "{\"git\":{\"branch\":\"main\"},\"notes\":[{\"path\":\"AGENTS.md\","
+     "{\"notes\":[{\"path\":\"AGENTS.md\","
      "\"trusted\":false,\"text\":\"up\"},{\"path\":\"a/b/WEND.md\","
-     "\"trusted\":false,\"text\":\"down\"}]}",
+     "\"trusted\":false,\"text\":\"down\"}],\"git\":{\"branch\":\"main\"}}",
      ""},
     {"one of a folder: the first by name",
      {{"CLAUDE.md", "c"}, {"WEND.md", "w"}},
@@ -185,7 +185,7 @@ static void read_at(size_t number, const char *cwd, const struct mem *m,
     snprintf(path, sizeof path, "%s/%zu%s", base, number, cwd);
     json->mem = trouble->mem = m;
     json_open(json, NULL, '{');
-    project_read(path, false, json, trouble);
+    project_read(path, false, NULL, json, trouble);
     json_close(json, '}');
 }
 

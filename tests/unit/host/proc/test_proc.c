@@ -112,6 +112,40 @@ static void test_not_started(struct proc_world *w)
     }
 }
 
+/* Exit codes of sh: 2 if it cannot fork. */
+static void test_alone(struct proc_world *w)
+{
+    static const struct {
+        const char *why, *text;
+        int code, alone;
+    } rows[] = {
+        {"itself", "echo a >f", 0, 0},
+        {"another program in its place", "exec true", 0, 0},
+        {"a child", "(exit 0)", 0, 2},
+        {"a program", "/bin/true; exit 0", 0, 2},
+        {"by vfork", "exec env -i /usr/bin/env nice true", 0, 0},
+        {"by a program that starts others", "exec timeout 9 true", 0, 125},
+        {"threads",
+         "exec awk 'BEGIN { for (i = 0; i < 300000; i++) print i >\"big\" }'",
+         0, 0},
+        {"threads, of a large sort", "exec sort --parallel=4 -n -o out big", 0,
+         0},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++)
+        for (int alone = 0; alone < 2; alone++) {
+            struct proc_spec spec = {.alone = alone};
+            struct proc_seen s;
+
+            proc_sh(w, &s, rows[i].text, &spec);
+            proc_seen_wait(w, &s);
+            tap_is_i64(s.how == PROC_EXITED ? s.code : -1,
+                       alone ? rows[i].alone : rows[i].code, "%s%s",
+                       alone ? "alone: " : "", rows[i].why);
+            proc_seen_free(&s);
+        }
+}
+
 static void test_input(struct proc_world *w)
 {
     struct proc_spec spec = {.input = STR("some\nlines\n")};
@@ -361,6 +395,7 @@ int main(void)
     dup2(1, 50); /* one that stays open over exec */
     test_ends(&w);
     test_not_started(&w);
+    test_alone(&w);
     test_input(&w);
     test_output_bound(&w);
     test_limits(&w);
