@@ -144,6 +144,27 @@ WEND_API const char *wend_status_name(wend_status s);
 extern "C" {
 #endif
 
+/* ---- Parts: files in messages -------------------------------------------- */
+
+/* A file that a message comes with: an image (png, jpeg, gif, webp), a document
+ * (pdf), audio (wav, mp3, flac, ogg) or text. Its bytes say what it is; the
+ * name is shown, and must not promise something else. Up to 48 MiB each. */
+typedef struct wend_part {
+    wend_str data;
+    wend_str name; /* may be absent */
+} wend_part;
+
+typedef struct wend_agent wend_agent;
+
+/* Checks a part as wend_run_start does, so that a host can refuse a file as
+ * soon as it has it. With an agent, also whether its model is known not to
+ * accept it; agent and out may be NULL. `out` describes the part, without its
+ * hash; its name is lent by the part. WEND_E_INVAL: it is not valid, or the
+ * model does not accept it; the message says why. Without an agent:
+ * [any thread] */
+WEND_API wend_status wend_part_check(const wend_part *part, wend_agent *agent,
+                                     wend_ev_part *out, wend_error *err);
+
 /* ---- Store: the log of all runs ------------------------------------------ */
 
 typedef struct wend_store wend_store;
@@ -201,63 +222,6 @@ WEND_API wend_status wend_runs_next(wend_runs *list,
 /* Frees a list and its rows. */
 WEND_API void wend_runs_free(wend_runs *list);
 
-/* Requests to a run that another process may own. */
-typedef enum wend_request_kind {
-    WEND_REQUEST_CANCEL = 0,
-    WEND_REQUEST_SAY,
-    WEND_REQUEST_PAUSE,
-    WEND_REQUEST_CONTINUE,
-    WEND_REQUEST_APPROVE,
-    WEND_REQUEST_COMPACT /* see wend_run_compact */
-} wend_request_kind;
-
-typedef struct wend_request {
-    size_t size;
-    wend_request_kind kind;
-    const char *by; /* recorded as the initiator; default "inbox" */
-    const char
-        *text; /* for SAY, valid UTF-8; for COMPACT: the focus, or NULL */
-    const char *call; /* for APPROVE: the id of a call that waits ... */
-    bool yes;         /* ... and whether it may run */
-    bool always;      /* the answer also holds for similar calls of this run */
-    const char *args; /* for APPROVE with yes and without always: a JSON object
-                         instead of the arguments that approval_ask shows. The
-                         run checks it like wend_run_approve_changed; refused
-                         ones change nothing, and the warning arguments_refused
-                         in the log tells why */
-    bool pin;         /* for SAY: the message stays when the conversation is
-                         shortened */
-} wend_request;
-
-/* Leaves a request for a run in the store; WEND_OK means that it is on stable
- * storage. The owner of the run checks for requests every 100 ms and before it
- * writes run_end; without an owner, the next one applies it before anything
- * else starts. A request has no effect if the run is already stopping or if it
- * names a call that does not wait. With the same store handle, a run is found
- * as soon as wend_run_start returns; with another handle, once its first event
- * can be read. WEND_E_NOTFOUND: no such run. WEND_E_INVAL: the run is over.
- * WEND_E_LIMIT: 64 requests wait for it. [any thread] */
-WEND_API wend_status wend_store_tell(wend_store *store, const char *id,
-                                     const wend_request *request,
-                                     wend_error *err);
-
-/* The result of a request. */
-typedef enum wend_told {
-    WEND_TOLD_APPLIED = 0, /* applied; the log has its effect, if any */
-    WEND_TOLD_QUEUED, /* stored: the owner has not read it yet, or the run has
-                         no owner and the next one applies it */
-    WEND_TOLD_LATE    /* the run was over, or the request changed nothing */
-} wend_told;
-
-/* Like wend_store_tell, and waits for the result: at most timeout_ms, and only
- * while the run has an owner. For a run of a runtime that this thread pumps the
- * result is WEND_TOLD_QUEUED. For a run that is over it returns WEND_OK and
- * WEND_TOLD_LATE. [any thread] */
-WEND_API wend_status wend_store_tell_wait(wend_store *store, const char *id,
-                                          const wend_request *request,
-                                          uint32_t timeout_ms, wend_told *told,
-                                          wend_error *err);
-
 /* ---- Runtime: one loop, one thread --------------------------------------- */
 
 typedef struct wend_runtime wend_runtime;
@@ -303,27 +267,6 @@ WEND_API wend_status wend_runtime_pump(wend_runtime *rt);
 /* Makes the descriptor readable, and makes a waiting call look for work. It
  * does not end that call. [any thread] */
 WEND_API wend_status wend_runtime_wakeup(wend_runtime *rt);
-
-/* ---- Parts: files in messages -------------------------------------------- */
-
-/* A file that a message comes with: an image (png, jpeg, gif, webp), a document
- * (pdf), audio (wav, mp3, flac, ogg) or text. Its bytes say what it is; the
- * name is shown, and must not promise something else. Up to 48 MiB each. */
-typedef struct wend_part {
-    wend_str data;
-    wend_str name; /* may be absent */
-} wend_part;
-
-typedef struct wend_agent wend_agent;
-
-/* Checks a part as wend_run_start does, so that a host can refuse a file as
- * soon as it has it. With an agent, also whether its model is known not to
- * accept it; agent and out may be NULL. `out` describes the part, without its
- * hash; its name is lent by the part. WEND_E_INVAL: it is not valid, or the
- * model does not accept it; the message says why. Without an agent:
- * [any thread] */
-WEND_API wend_status wend_part_check(const wend_part *part, wend_agent *agent,
-                                     wend_ev_part *out, wend_error *err);
 
 /* ---- Agent: a model, instructions, tools, limits ------------------------- */
 
@@ -396,6 +339,8 @@ typedef struct wend_run_options {
      *      "model":..,"calls":[{"id":..,"name":..,"args":{..}}]}
      *     {"role":"tool","call":ID,"text":..,"failed":true}
      *     {"role":"system","text":..}
+     * Messages of the user and of tools may have up to 64 "parts", each
+     * {"data":BASE64,"name":..}, or {"hash":..} for a blob of the store.
      * Only role is always needed; the first message is a user's, and each call
      * has its result before the next message. Results count as what the tools
      * of their names bring; one of a tool that the agent lacks is labeled
@@ -500,6 +445,11 @@ WEND_API wend_status wend_run_wait(wend_run *run, wend_str *text);
  * request. Invalid UTF-8 is repaired. WEND_END: the run is over. WEND_E_INVAL:
  * it is a replay. WEND_E_LIMIT: over 64 MiB. */
 WEND_API wend_status wend_run_say(wend_run *run, wend_str text);
+/* Like wend_run_say, with up to 64 parts, which are copied. WEND_E_INVAL: one
+ * is not valid, or the model is known not to accept it; wend_run_error says
+ * why. */
+WEND_API wend_status wend_run_say_parts(wend_run *run, wend_str text,
+                                        const wend_part *parts, size_t count);
 /* Answers an approval_ask. `call` is the id of the call, or of the action of a
  * plan. `by` is recorded as the initiator; NULL means "api". WEND_E_NOTFOUND:
  * nothing with this id waits for approval, which holds for most runs that are

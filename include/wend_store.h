@@ -1,5 +1,5 @@
 /*
- * wend_store.h - manage stored runs: fork, check, export, import, prune.
+ * wend_store.h - manage stored runs: tell, fork, check, export, import, prune.
  * Included by wend.h.
  *
  * Every function that takes a store may be called from any thread, except
@@ -14,6 +14,69 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- Requests to a run that another process may own --------------------- */
+
+typedef enum wend_request_kind {
+    WEND_REQUEST_CANCEL = 0,
+    WEND_REQUEST_SAY,
+    WEND_REQUEST_PAUSE,
+    WEND_REQUEST_CONTINUE,
+    WEND_REQUEST_APPROVE,
+    WEND_REQUEST_COMPACT /* see wend_run_compact */
+} wend_request_kind;
+
+typedef struct wend_request {
+    size_t size;
+    wend_request_kind kind;
+    const char *by; /* recorded as the initiator; default "inbox" */
+    const char
+        *text; /* for SAY, valid UTF-8; for COMPACT: the focus, or NULL */
+    const char *call; /* for APPROVE: the id of a call that waits ... */
+    bool yes;         /* ... and whether it may run */
+    bool always;      /* the answer also holds for similar calls of this run */
+    const char *args; /* for APPROVE with yes and without always: a JSON object
+                         instead of the arguments that approval_ask shows. The
+                         run checks it like wend_run_approve_changed; refused
+                         ones change nothing, and the warning arguments_refused
+                         in the log tells why */
+    bool pin;         /* for SAY: the message stays when the conversation is
+                         shortened */
+    /* For SAY: up to 64 files, up to 48 MiB in all. Check them first with
+     * wend_part_check: the run leaves out what is not valid or what its model
+     * is known not to accept, and says so in the message. */
+    const wend_part *parts;
+    size_t parts_count;
+} wend_request;
+
+/* Leaves a request for a run in the store; WEND_OK means that it is on stable
+ * storage. The owner of the run checks for requests every 100 ms and before it
+ * writes run_end; without an owner, the next one applies it before anything
+ * else starts. A request has no effect if the run is already stopping or if it
+ * names a call that does not wait. With the same store handle, a run is found
+ * as soon as wend_run_start returns; with another handle, once its first event
+ * can be read. WEND_E_NOTFOUND: no such run. WEND_E_INVAL: the run is over.
+ * WEND_E_LIMIT: 64 requests wait for it. [any thread] */
+WEND_API wend_status wend_store_tell(wend_store *store, const char *id,
+                                     const wend_request *request,
+                                     wend_error *err);
+
+/* The result of a request. */
+typedef enum wend_told {
+    WEND_TOLD_APPLIED = 0, /* applied; the log has its effect, if any */
+    WEND_TOLD_QUEUED, /* stored: the owner has not read it yet, or the run has
+                         no owner and the next one applies it */
+    WEND_TOLD_LATE    /* the run was over, or the request changed nothing */
+} wend_told;
+
+/* Like wend_store_tell, and waits for the result: at most timeout_ms, and only
+ * while the run has an owner. For a run of a runtime that this thread pumps the
+ * result is WEND_TOLD_QUEUED. For a run that is over it returns WEND_OK and
+ * WEND_TOLD_LATE. [any thread] */
+WEND_API wend_status wend_store_tell_wait(wend_store *store, const char *id,
+                                          const wend_request *request,
+                                          uint32_t timeout_ms, wend_told *told,
+                                          wend_error *err);
 
 /* ---- Fork ---------------------------------------------------------------- */
 
@@ -47,6 +110,10 @@ typedef struct wend_fork_options {
     uint32_t take;     /* WEND_FORK_ bits */
     const char *user, *session, *correlation_id; /* NULL: those of the run */
     const char *labels; /* a JSON object, which replaces those of the run */
+    /* What `say` comes with: up to 64, copied. WEND_E_INVAL: one is not valid,
+     * or the model is known not to accept it. */
+    const wend_part *parts;
+    size_t parts_count;
 } wend_fork_options;
 
 /* Makes a new run that shares the history of run `id` up to event `at`. Nothing

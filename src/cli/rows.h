@@ -101,6 +101,10 @@
 #define ROW_MODEL(help) ROW_TEXT(model, "model", "NAME", help, .letter = 'm')
 #define ROW_AGENT(help) ROW_TEXT(agent, "agent", "FILE", help, .letter = 'a')
 #define ROW_TOOL(help) ROW_LIST(tools, "tool", "NAME", help, .letter = 't')
+#define ROW_FILES                                                        \
+    ROW_LIST(files, "file", "FILE",                                      \
+             "image, PDF, audio or text to send; may be repeated",       \
+             .letter = 'f')
 #define ROW_TOOLS(help) ROW_LIST(tool_files, "tools", "FILE", help)
 #define ROW_MCP(help) ROW_LIST(servers, "mcp", "SERVER", help)
 #define ROW_APPROVE(help) ROW_LIST(approve, "approve", "WHAT", help)

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/id.h"
 #include "base/json.h"
 #include "base/limits.h"
@@ -20,12 +21,14 @@ static const char *const whats[] = {
 };
 enum {
     WHATS = sizeof whats / sizeof *whats,
-    LOOK_MS = 10, /* between two looks at what became of a request */
+    TOLD_MAX = 64, /* parts, as of any message */
+    LOOK_MS = 10,  /* between two looks at what became of a request */
 };
 
 static wend_status check(const wend_request *r, wend_error *err)
 {
     const char *const texts[] = {r->by, r->text, r->call, r->args};
+    size_t bytes = 0;
 
     if ((unsigned)r->kind >= WHATS)
         return fail(err, WEND_E_INVAL, "tell: kind is no value");
@@ -40,6 +43,17 @@ static wend_status check(const wend_request *r, wend_error *err)
     if (r->args && (r->kind != WEND_REQUEST_APPROVE || !r->yes || r->always))
         return fail(err, WEND_E_INVAL,
                     "tell: args are for APPROVE, with yes, without always");
+    if (r->parts_count &&
+        (r->kind != WEND_REQUEST_SAY || !r->parts || r->parts_count > TOLD_MAX))
+        return fail(err, WEND_E_INVAL,
+                    "tell: parts are for SAY, %d at most, and not NULL",
+                    TOLD_MAX);
+    for (size_t i = 0; i < r->parts_count; i++)
+        bytes += r->parts[i].data.len;
+    if (bytes > BLOB_BYTES_MAX / 4 * 3)
+        return fail(err, WEND_E_LIMIT,
+                    "tell: the parts have %zu bytes, at most %d", bytes,
+                    BLOB_BYTES_MAX / 4 * 3);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         wend_str s = str_of(texts[i]);
 
@@ -52,6 +66,29 @@ static wend_status check(const wend_request *r, wend_error *err)
     return WEND_OK;
 }
 
+static void put_parts(struct buf *b, const wend_request *r)
+{
+    if (!r->parts_count)
+        return;
+    json_open(b, "parts", '[');
+    for (size_t i = 0; i < r->parts_count; i++) {
+        struct buf name = {.mem = b->mem};
+
+        utf8_repair(&name, r->parts[i].name);
+        json_open(b, NULL, '{');
+        if (name.len)
+            json_add_str(b, "name", buf_view(&name));
+        json_key(b, "data");
+        buf_char(b, '"');
+        base64_put(b, r->parts[i].data);
+        buf_char(b, '"');
+        json_close(b, '}');
+        b->failed |= name.failed;
+        buf_free(&name);
+    }
+    json_close(b, ']');
+}
+
 /* args: in canonical form; absent: none. */
 static void put_body(struct buf *b, const wend_request *r, wend_str args)
 {
@@ -61,6 +98,7 @@ static void put_body(struct buf *b, const wend_request *r, wend_str args)
         json_add_str(b, "text", str_of(r->text));
     if (r->kind == WEND_REQUEST_SAY && r->pin)
         json_add_bool(b, "pin", true);
+    put_parts(b, r);
     if (r->kind == WEND_REQUEST_APPROVE) {
         json_add_str(b, "call", str_of(r->call));
         json_add_bool(b, "yes", r->yes);

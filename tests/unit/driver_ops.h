@@ -442,7 +442,7 @@ static void op_tell_run(struct worker *w)
     wend_outcome outcome;
     wend_ev_part seen;
 
-    switch (chance_below(&w->chance, 11)) {
+    switch (chance_below(&w->chance, 12)) {
     case 0: wend_run_say(r, STR("more")); break;
     case 1: wend_run_pause(r); break;
     case 2: wend_run_continue(r); break;
@@ -454,6 +454,7 @@ static void op_tell_run(struct worker *w)
     case 8: wend_run_approve_changed(r, STR("x"), STR("{}"), "me"); break;
     case 9: wend_part_check(&gif, some_agent(w), &seen, NULL); break;
     case 10: wend_run_compact(r, STR("names")); break;
+    case 11: wend_run_say_parts(r, STR("look"), &gif, 1); break;
     }
     (void)wend_run_outcome(r, &outcome);
     (void)wend_run_error(r);

@@ -50,5 +50,7 @@ int no_model(void);
 /* The same: a file that comes with a prompt. Prints what is wrong and returns 0
  * or an exit code. */
 int read_part(struct cli *cli, const char *path, wend_part *out);
+/* The files of --file, read and checked. */
+int read_parts(struct cli *cli, const wend_part **list, size_t *count);
 
 #endif

@@ -41,6 +41,7 @@ static const struct opt opts[] = {
                "last event to share (default: before the failure)", .min = 1),
     ROW_LIST(results, "result", "CALL=TEXT",
              "result of that call or action; may be repeated"),
+    ROW_FILES,
     ROWS_FORK,
 };
 
@@ -78,10 +79,13 @@ static int fill_say(struct cli *cli, wend_fork_options *o)
     struct buf b = {.mem = &cli_mem};
 
     if (cli->args_count < 2)
-        return EXIT_DONE;
+        return cli->set.files.count
+                   ? usage_error(cli, "--file needs a message to send it with")
+                   : EXIT_DONE;
     put_args(cli, 1, &b);
     o->say = buf_view(&b);
-    return o->say.len ? EXIT_DONE : usage_error(cli, "the message is empty");
+    return o->say.len ? read_parts(cli, &o->parts, &o->parts_count)
+                      : usage_error(cli, "the message is empty");
 }
 
 /* ---- What is tried again ------------------------------------------------- */

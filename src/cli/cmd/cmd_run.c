@@ -53,9 +53,7 @@ static const struct opt opts[] = {
     ROW_TOOL("tool to offer; may be repeated"),
     ROW_TOOLS("file that defines a tool to offer; may be repeated"),
     ROW_MCP("MCP server NAME=COMMAND or NAME=URL; may be repeated"),
-    ROW_LIST(files, "file", "FILE",
-             "image, PDF, audio or text to send; may be repeated",
-             .letter = 'f'),
+    ROW_FILES,
     ROW_TEXT(plan, "plan", "GOAL",
              "let the model write a plan for GOAL, and run it"),
     ROW_FLAG(goes_on, "continue",
@@ -197,7 +195,7 @@ int read_part(struct cli *cli, const char *path, wend_part *out)
     return EXIT_DONE;
 }
 
-static int read_parts(struct cli *cli, wend_run_options *o)
+int read_parts(struct cli *cli, const wend_part **list, size_t *count)
 {
     const struct words *files = &cli->set.files;
     wend_part *parts;
@@ -209,10 +207,14 @@ static int read_parts(struct cli *cli, wend_run_options *o)
         return usage_error(cli, "%zu files, at most %d", files->count,
                            FILES_MAX);
     parts = arena_alloc(&cli->arena, files->count * sizeof *parts);
-    for (size_t i = 0; !code && i < files->count; i++)
+    for (size_t i = 0; !code && i < files->count; i++) {
         code = read_part(cli, files->items[i], &parts[i]);
-    o->parts = parts;
-    o->parts_count = files->count;
+        if (!code &&
+            wend_part_check(&parts[i], NULL, NULL, &cli->err) != WEND_OK)
+            code = complain(EXIT_USAGE, "%s", cli->err.message);
+    }
+    *list = parts;
+    *count = files->count;
     return code;
 }
 
@@ -290,7 +292,7 @@ static int run(struct cli *cli)
     if (!code && !prompt.len)
         code = usage_error(cli, "the prompt is empty");
     if (!code)
-        code = read_parts(cli, &o);
+        code = read_parts(cli, &o.parts, &o.parts_count);
     if (!code && cli->set.goes_on)
         return go_on(cli, buf_view(&prompt), &o);
     if (!code)

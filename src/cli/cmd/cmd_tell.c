@@ -29,6 +29,7 @@ static const struct opt say_opts[] = {
     ROW_FLAG(pin, "pin", "keep it when the conversation is shortened"),
     ROW_FLAG(compact, "compact",
              "shorten the conversation now; TEXT is what to keep"),
+    ROW_FILES,
     ROW_STORE,
     ROWS_END,
 };
@@ -131,23 +132,24 @@ static int run_simply(struct cli *cli)
 
 static int run_say(struct cli *cli)
 {
-    bool compact = cli->set.compact;
+    wend_request r = {.kind = cli->set.compact ? WEND_REQUEST_COMPACT
+                                               : WEND_REQUEST_SAY,
+                      .pin = cli->set.pin};
     struct buf text = {.mem = &cli_mem};
     struct found found;
     int code;
 
-    if (compact && cli->set.pin)
-        return usage_error(cli, "--compact sends no message to --pin");
-    if (!compact && cli->args_count < 2)
+    if (cli->set.compact && (cli->set.pin || cli->set.files.count))
+        return usage_error(cli, "--compact sends no message to --pin, or to "
+                                "send files with");
+    if (!cli->set.compact && cli->args_count < 2)
         return usage_error(cli, "expected a run and a message");
-    code = find_arg(cli, open_store, &found);
+    code = read_parts(cli, &r.parts, &r.parts_count);
+    if (!code)
+        code = find_arg(cli, open_store, &found);
     put_args(cli, 1, &text);
-    return code ? code
-                : tell(cli, found.id,
-                       (wend_request){.kind = compact ? WEND_REQUEST_COMPACT
-                                                      : WEND_REQUEST_SAY,
-                                      .text = text.ptr,
-                                      .pin = cli->set.pin});
+    r.text = text.ptr;
+    return code ? code : tell(cli, found.id, r);
 }
 
 /* ---- Approve ------------------------------------------------------------- */
@@ -306,7 +308,8 @@ const struct command command_say = {
     .name = "say",
     .args = "[OPTIONS] RUN [TEXT]",
     .summary = "send a message to a run of another process",
-    .more = "The model reads the message in its next turn.\n",
+    .more = "The model reads the message, and the files that it comes with, in "
+            "its next\nturn.\n",
     .args_min = 1,
     .args_max = ARGS_ANY,
     .expected = "a run and a message",

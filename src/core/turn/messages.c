@@ -9,15 +9,17 @@
  *     {"role":"tool","call":ID,"name":..,"text":..,"failed":true}
  *     {"role":"system","text":..}
  *
- * A message of the user or of a tool that a log has may also have "parts", as
- * events describe them. Texts, arguments and opaque values pass through
- * unchanged, so that a provider gets back the bytes that it wrote.
+ * A message of the user or of a tool may also have "parts": in a log as events
+ * describe them, from a host as wend_run_options says. Texts, arguments and
+ * opaque values pass through unchanged, so that a provider gets back the bytes
+ * that it wrote.
  */
 #include "core/turn/messages.h"
 
 #include <stdio.h>
 
 #include "base/fail.h"
+#include "core/media/media.h"
 
 static const char *const role_names[] = {
     [ROLE_USER] = "user",
@@ -117,6 +119,7 @@ static const struct field {
     {"call", OF_TOOL, JSON_STRING},
     {"name", OF_TOOL, JSON_STRING},
     {"failed", OF_TOOL, JSON_TRUE},
+    {"parts", OF_USER | OF_TOOL, JSON_ARRAY},
     {"pinned", OF_USER | OF_SYSTEM, JSON_TRUE},
     {"summary", OF_USER, JSON_TRUE},
     {"by", OF_USER, JSON_STRING},
@@ -330,9 +333,46 @@ static wend_str tool_of(const struct msg *result)
     return result->name;
 }
 
-wend_status messages_parse(wend_str json, struct arena *a,
-                           const struct msg **newest, wend_error *err)
+struct part_reader {
+    messages_part_fn fn;
+    void *ctx;
+    struct arena *arena;
+    wend_error *err;
+};
+
+static wend_status take_parts(const struct part_reader *r, struct msg *m,
+                              const struct json *list)
 {
+    const struct json *j = json_items(list);
+    wend_ev_part *parts;
+    wend_error why = {0};
+    wend_status s = WEND_OK;
+
+    if (!j)
+        return WEND_OK;
+    if (list->count > PARTS_MAX)
+        return fail(r->err, WEND_E_LIMIT,
+                    "run: messages[%lld].parts: %u parts, at most %d",
+                    (long long)m->index, list->count, PARTS_MAX);
+    parts = arena_alloc(r->arena, list->count * sizeof *parts);
+    if (!parts)
+        return fail_nomem(r->err);
+    for (m->parts_count = 0; s == WEND_OK && j; j = j->next)
+        s = r->fn(r->ctx, j, &parts[m->parts_count++], &why);
+    m->parts = parts;
+    if (s == WEND_E_NOMEM)
+        return fail_nomem(r->err);
+    return s == WEND_OK
+               ? s
+               : fail(r->err, s, "run: messages[%lld].parts[%zu]: %s",
+                      (long long)m->index, m->parts_count - 1, why.message);
+}
+
+wend_status messages_parse(wend_str json, messages_part_fn part, void *ctx,
+                           struct arena *a, const struct msg **newest,
+                           wend_error *err)
+{
+    const struct part_reader reader = {part, ctx, a, err};
     wend_error why = {0};
     const struct json *list;
     wend_status s;
@@ -354,6 +394,7 @@ wend_status messages_parse(wend_str json, struct arena *a,
             return fail_nomem(err);
         m->prev = *newest;
         m->index = m->prev ? m->prev->index + 1 : 0;
+        s = take_parts(&reader, m, json_get(j, "parts"));
         if (m->role == ROLE_TOOL && !m->name.len)
             m->name = tool_of(m);
         *newest = m;

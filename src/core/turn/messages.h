@@ -11,11 +11,16 @@ enum {
     MESSAGES_MAX = 100000, /* far above any window */
 };
 
+/* Describes a part that a host gives; its strings live as long as the arena. */
+typedef wend_status (*messages_part_fn)(void *ctx, const struct json *part,
+                                        wend_ev_part *out, wend_error *err);
+
 /* Reads what a host gives and checks it: roles and fields, and that each call
  * has its result. *newest: the last message, NULL if the list is empty; prev
  * leads to the others. err names the index and the field. */
-wend_status messages_parse(wend_str json, struct arena *a,
-                           const struct msg **newest, wend_error *err);
+wend_status messages_parse(wend_str json, messages_part_fn part, void *ctx,
+                           struct arena *a, const struct msg **newest,
+                           wend_error *err);
 
 /* The messages as JSON, oldest first; absent if there are none, or a->failed.
  * `most`: how many of the newest at most, 0 = all. What is left begins with a

@@ -274,6 +274,7 @@ void keep_blobs(struct tt *x, const struct event_blob *list)
 static void on_start(struct tt *x)
 {
     keep_blobs(x, x->in->blobs);
+    keep_blobs(x, x->in->parts.blobs);
     emit(x, WEND_RUN_START, x->in->start);
     if (no_memory(x))
         return;
@@ -379,7 +380,8 @@ static void on_request(struct tt *x)
     hear(x, &(struct remote_request){.kind = x->in->kind,
                                      .by = x->in->by,
                                      .text = x->in->text,
-                                     .pin = x->in->pin});
+                                     .pin = x->in->pin,
+                                     .parts = x->in->parts});
     if (x->in->kind == IN_CANCEL)
         stop_all(x);
     else if (x->in->kind == IN_CONTINUE && paused)

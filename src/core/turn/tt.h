@@ -111,12 +111,20 @@ struct hook_done {
     wend_str text; /* canonical JSON if it changes arguments */
 };
 
+/* What a message comes with: descriptions, and the bytes. */
+struct said_parts {
+    const wend_ev_part *list;
+    size_t count;
+    const struct event_blob *blobs;
+};
+
 /* A request of another process that the run has not heard yet. */
 struct remote_request {
     enum input_kind kind; /* IN_CANCEL IN_SAY IN_PAUSE IN_CONTINUE IN_COMPACT;
                              any other comes too late */
     wend_str by, text;
     bool pin; /* of IN_SAY: a compaction keeps it */
+    struct said_parts parts;
 };
 
 struct input {
@@ -127,7 +135,7 @@ struct input {
     const struct budget *budget; /* NULL: no other run shares its budgets */
     int64_t ask;                 /* which model attempt this is about */
     const wend_ev_run_start *start;
-    const struct event_blob *blobs; /* with start: the bytes of its parts */
+    const struct event_blob *blobs; /* with start: bytes of parts of its past */
     /* With the start of a plan: what each action took in the past, -1 if that
      * is not known; NULL: nothing is known. */
     const int64_t *learned_ms;
@@ -146,7 +154,8 @@ struct input {
         bool yes, remember;
     } approval;
     enum timer timer;
-    bool pin;          /* IN_SAY: a compaction keeps it */
+    bool pin;                /* IN_SAY: a compaction keeps it */
+    struct said_parts parts; /* with start, IN_SAY */
     wend_str text, by; /* IN_RESUME: who cancels it at once; else absent */
     int64_t epoch;
     /* IN_RESUME: model, limits, config_json and imported, as the event has

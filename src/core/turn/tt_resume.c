@@ -181,14 +181,23 @@ static void resume_model(struct tt *x)
  * Approvals are not part of this: they are asked for again with a resume, and
  * answered then. */
 
+static void hear_text(struct tt *x, const struct remote_request *q)
+{
+    keep_blobs(x, q->parts.blobs);
+    emit(x, WEND_MESSAGE,
+         &(wend_ev_message){.role = STR("user"),
+                            .text = q->text,
+                            .pinned = q->pin,
+                            .parts = q->parts.list,
+                            .parts_count = q->parts.count});
+}
+
 void hear(struct tt *x, const struct remote_request *q)
 {
     if (q->kind == IN_CANCEL)
         emit_control(x, STR("cancel"), q->by, STR_NONE);
     else if (q->kind == IN_SAY)
-        emit(x, WEND_MESSAGE,
-             &(wend_ev_message){
-                 .role = STR("user"), .text = q->text, .pinned = q->pin});
+        hear_text(x, q);
     else if (q->kind == IN_PAUSE && !x->t->paused)
         emit_control(x, STR("pause"), q->by, STR_NONE);
     else if (q->kind == IN_CONTINUE && x->t->paused)

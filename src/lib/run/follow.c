@@ -244,6 +244,7 @@ wend_status run_start_told(wend_agent *agent, wend_str prompt,
     struct run_past past = {0};
     const struct msg *newest;
     struct arena a = {0};
+    struct part_source from = {.agent = agent, .blobs.arena = &a};
     wend_status s;
 
     if (!agent)
@@ -254,8 +255,10 @@ wend_status run_start_told(wend_agent *agent, wend_str prompt,
     if (s != WEND_OK)
         return s;
     a.mem = &agent->rt->mem;
-    s = messages_parse(str_of(o->messages), &a, &newest, err);
+    from.store = agent->rt->store;
+    s = messages_parse(str_of(o->messages), part_told, &from, &a, &newest, err);
     if (s == WEND_OK) {
+        past.blobs = from.blobs.first;
         past.messages_json =
             messages_text(newest, agent->configs[run_mode(o)]->max_history, &a);
         s = a.failed ? fail_nomem(err)

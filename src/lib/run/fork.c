@@ -308,7 +308,10 @@ static wend_status say_all(struct fork *f)
         s = say_result(f, &f->o.results[i]);
     if (s == WEND_OK && f->o.say.ptr)
         fork_add(f, WEND_MESSAGE)->u.message =
-            (wend_ev_message){.role = STR("user"), .text = clean(f, f->o.say)};
+            (wend_ev_message){.role = STR("user"),
+                              .text = clean(f, f->o.say),
+                              .parts = f->parts.list,
+                              .parts_count = f->parts.count};
     assert(f->events_count <= most);
     f->used.cost_nano = -1; /* counted when it runs */
     if (s == WEND_OK)
@@ -366,6 +369,8 @@ static wend_status put(struct fork *f, const wend_run_info *info)
     wend_status s = WEND_OK;
 
     batch_init(&b, &f->store->mem);
+    if (!batch_blobs(&b, f->parts.blobs))
+        s = WEND_E_NOMEM;
     for (size_t i = 0; s == WEND_OK && i < f->events_count; i++)
         s = batch_event(&b, &f->events[i]) ? WEND_OK : WEND_E_NOMEM;
     if (s == WEND_OK)
@@ -440,8 +445,10 @@ static wend_status make(struct fork *f, const struct env *env)
         s = check_say(f);
     if (s == WEND_OK)
         s = find_prompt(f, info);
-    if (s == WEND_OK && (f->o.results_count || f->o.take))
+    if (s == WEND_OK && (f->o.results_count || f->o.take || f->o.parts_count))
         s = fork_state(f);
+    if (s == WEND_OK)
+        s = fork_parts(f);
     if (s != WEND_OK)
         return s;
     env->chance(env->ctx, chance, sizeof chance);

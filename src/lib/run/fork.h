@@ -26,13 +26,14 @@ struct fork {
     const char *id; /* the run that was named */
     wend_fork_options o;
     struct arena arena;
-    struct log_reader log;  /* the newest reading */
-    struct log_reader last; /* that of the last shared event ... */
-    const wend_event *at;   /* ... which is this */
-    struct log_birth birth; /* what lists say there, if it was needed */
-    struct turn turn;       /* the state there, if it was needed */
-    wend_ev_metrics used;   /* by it and by what it shares, as lists say */
-    wend_event *events;     /* its own */
+    struct log_reader log;   /* the newest reading */
+    struct log_reader last;  /* that of the last shared event ... */
+    const wend_event *at;    /* ... which is this */
+    struct log_birth birth;  /* what lists say there, if it was needed */
+    struct turn turn;        /* the state there, if it was needed */
+    wend_ev_metrics used;    /* by it and by what it shares, as lists say */
+    struct said_parts parts; /* of what it says */
+    wend_event *events;      /* its own */
     size_t events_count;
     const struct fork_child *child; /* NULL: no run waits for it */
     bool imported;                  /* the run that was named */
@@ -82,6 +83,8 @@ wend_status fork_child(struct wend_runtime *rt, const char *of,
 wend_status fork_read(struct fork *f, int64_t from, log_event_fn fn);
 /* f->turn, the state at f->o.at. */
 wend_status fork_state(struct fork *f);
+/* parts.c: what its message comes with. */
+wend_status fork_parts(struct fork *f);
 /* One more event of its own. */
 wend_event *fork_add(struct fork *f, wend_event_type type);
 /* Whether it can be given a result. */

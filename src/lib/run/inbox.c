@@ -23,14 +23,14 @@ static struct wend_run *find_run(wend_runtime *rt, wend_str id)
 }
 
 /* An approval that came with another user's store does not count. */
-static bool means_something(const wend_runtime *rt, const struct input *in)
+static bool means_something(const struct wend_run *r, const struct input *in)
 {
-    return in->kind == IN_APPROVAL ? !rt->store->foreign
+    return in->kind == IN_APPROVAL ? !r->rt->store->foreign
                                    : in->kind != IN_SAY || in->text.ptr;
 }
 
 /* False: it means nothing. Strings live in the arena. */
-static bool read_request(const wend_runtime *rt, const struct store_request *q,
+static bool read_request(struct wend_run *r, const struct store_request *q,
                          struct arena *a, struct input *in)
 {
     static const struct {
@@ -56,7 +56,9 @@ static bool read_request(const wend_runtime *rt, const struct store_request *q,
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (str_is(q->what, kinds[i].what)) {
             in->kind = kinds[i].kind;
-            return means_something(rt, in);
+            if (in->kind == IN_SAY)
+                parts_heard(r, body, a, in);
+            return means_something(r, in);
         }
     return false;
 }
@@ -106,7 +108,7 @@ static bool serve(struct wend_run *r, const struct store_request *q)
     if (!b || !batch_heard_room(b, 1))
         return false;
     r->heard = 0;
-    if (read_request(r->rt, q, &a, &in) && !is_refused(r, &in, &a))
+    if (read_request(r, q, &a, &in) && !is_refused(r, &in, &a))
         shell_input(r, &in);
     /* Memory may fail when its events are in the batch: then it is heard. */
     if ((r->error.status == WEND_OK || r->heard) && !a.failed)
@@ -173,13 +175,14 @@ static wend_status look(struct wend_run *r, struct inbox *box, wend_error *err)
     box->requests =
         arena_alloc(&box->arena, (box->count + 1) * sizeof *box->requests);
     for (size_t i = 0; box->requests && i < box->count; i++) {
-        bool known = read_request(r->rt, &box->waiting[i], &box->arena, &in);
+        bool known = read_request(r, &box->waiting[i], &box->arena, &in);
 
         box->requests[i] =
             (struct remote_request){.kind = known ? in.kind : IN_START,
                                     .by = in.by,
                                     .text = in.text,
-                                    .pin = in.pin};
+                                    .pin = in.pin,
+                                    .parts = in.parts};
     }
     return box->arena.failed ? fail_nomem(err) : WEND_OK;
 }

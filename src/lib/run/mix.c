@@ -19,6 +19,8 @@ static bool is_taken(uint32_t take, wend_str member)
         {WEND_FORK_MODEL, "output_tokens"},
         {WEND_FORK_MODEL, "output_max"},
         {WEND_FORK_MODEL, "price"},
+        {WEND_FORK_MODEL, "media"},
+        {WEND_FORK_MODEL, "no_tool_calls"},
         {WEND_FORK_MODEL, "fallback"},
         {WEND_FORK_TOOLS, "tools"},
         {WEND_FORK_TOOLS, "mcp"},

@@ -4,6 +4,7 @@
  * A part is checked when it comes: one that a provider refuses would be sent
  * again, and refused again, in every later request.
  */
+#include "lib/run/fork.h"
 #include "lib/run/run.h"
 
 #include "base/fail.h"
@@ -92,53 +93,146 @@ wend_status wend_part_check(const wend_part *part, wend_agent *agent,
     return s;
 }
 
-static wend_status take(struct wend_run *r, const wend_part *given, size_t i,
+static wend_status take(const struct parts_given *g, size_t i,
                         wend_ev_part *out, struct event_blobs *blobs,
                         wend_error *err)
 {
+    const wend_part *given = &g->parts[i];
     wend_str data = given->data;
     wend_status s;
 
     if (!data.ptr)
-        return fail(err, WEND_E_INVAL, "run: part %zu has no data", i + 1);
+        return fail(err, WEND_E_INVAL, "part %zu has no data", i + 1);
     s = look(given, out, err);
     if (s != WEND_OK)
         return s;
-    if (media_type_of(out) == MEDIA_TEXT)
-        data = agent_blank(r->agent, data, &r->arena);
+    if (media_type_of(out) == MEDIA_TEXT && g->agent)
+        data = agent_blank(g->agent, data, blobs->arena);
     part_finish(out, data, given->name, blobs);
-    return r->arena.failed ? fail_nomem(err) : WEND_OK;
+    return blobs->arena->failed ? fail_nomem(err) : WEND_OK;
 }
 
-wend_status run_parts(struct wend_run *r, const wend_run_options *o,
-                      wend_ev_run_start *e, struct input *in, wend_error *err)
+wend_status parts_take(const struct parts_given *g, struct arena *a,
+                       struct said_parts *out, wend_error *err)
 {
-    const struct model_use *model = r->agent->configs[r->mode]->models;
-    struct event_blobs blobs = {.arena = &r->arena};
+    struct event_blobs blobs = {.arena = a};
     size_t images = 0;
     wend_ev_part *list;
     wend_status s = WEND_OK;
 
-    if (!o->parts_count)
+    if (!g->count)
         return WEND_OK;
-    if (!o->parts || o->parts_count > PARTS_MAX)
+    if (!g->parts || g->count > PARTS_MAX)
         return fail(err, WEND_E_INVAL,
-                    "run: options.parts is NULL, or has over %d entries",
+                    "the list of parts is NULL, or has over %d entries",
                     PARTS_MAX);
-    list = arena_alloc(&r->arena, o->parts_count * sizeof *list);
+    list = arena_alloc(a, g->count * sizeof *list);
     if (!list)
         return fail_nomem(err);
-    for (size_t i = 0; s == WEND_OK && i < o->parts_count; i++) {
-        s = take(r, &o->parts[i], i, &list[i], &blobs, err);
+    for (size_t i = 0; s == WEND_OK && i < g->count; i++) {
+        s = take(g, i, &list[i], &blobs, err);
         images += s == WEND_OK && media_type_of(&list[i]) == MEDIA_IMAGE;
     }
-    for (size_t i = 0; s == WEND_OK && i < o->parts_count; i++)
-        s = check_model(model, &list[i], images, str_or(list[i].name, "a part"),
-                        err, &r->rt->mem);
-    e->parts = list;
-    e->parts_count = o->parts_count;
-    in->blobs = blobs.first;
+    for (size_t i = 0; s == WEND_OK && g->model && i < g->count; i++)
+        s = check_model(g->model, &list[i], images,
+                        str_or(list[i].name, "a part"), err, a->mem);
+    *out = (struct said_parts){list, g->count, blobs.first};
     return s;
+}
+
+wend_status fork_parts(struct fork *f)
+{
+    const wend_agent *agent = f->o.agent;
+    uint32_t models = WEND_FORK_MODEL | WEND_FORK_CONFIG;
+    const struct parts_given given = {
+        .parts = f->o.parts,
+        .count = f->o.parts_count,
+        .agent = agent,
+        .model = f->o.take & models ? agent->configs[0]->models
+                 : f->o.parts_count ? turn_model(&f->turn)
+                                    : NULL};
+
+    if (given.count && !f->o.say.ptr)
+        return fail(f->err, WEND_E_INVAL,
+                    "fork: there is no message that parts could come with");
+    return parts_take(&given, &f->arena, &f->parts, f->err);
+}
+
+/* ---- As JSON ------------------------------------------------------------- */
+
+/* {"data":BASE64,"name":..}, or {"hash":..} of a blob that the store has. */
+static wend_status read_bytes(const struct part_source *from,
+                              const struct json *part, struct arena *a,
+                              wend_str *out, wend_error *err)
+{
+    wend_str data = json_get_str(part, "data");
+    wend_str hash = json_get_str(part, "hash");
+    struct buf b = {.mem = a->mem};
+    wend_status s;
+
+    if (data.ptr && base64_take(&b, data)) {
+        *out = str_or(buf_keep(&b, a), "");
+        return a->failed ? fail_nomem(err) : WEND_OK;
+    }
+    s = b.failed ? fail_nomem(err) : WEND_OK;
+    buf_free(&b);
+    if (s != WEND_OK)
+        return s;
+    if (data.ptr || !from->store || hash.len != SHA256_HEX)
+        return fail(err, WEND_E_INVAL,
+                    "expected data, in base64, or the hash of a blob");
+    s = log_blob(from->store, hash, a, out);
+    if (s == WEND_OK || s == WEND_E_NOMEM)
+        return s == WEND_OK ? s : fail_nomem(err);
+    return fail(err, WEND_E_INVAL,
+                "the store has no blob %.64s; give the bytes as data",
+                hash.ptr);
+}
+
+wend_status part_told(void *ctx, const struct json *part, wend_ev_part *out,
+                      wend_error *err)
+{
+    struct part_source *from = ctx;
+    wend_part one = {.name = json_get_str(part, "name")};
+    const struct parts_given given = {.parts = &one, .agent = from->agent};
+    wend_status s = read_bytes(from, part, from->blobs.arena, &one.data, err);
+
+    return s == WEND_OK ? take(&given, 0, out, &from->blobs, err) : s;
+}
+
+static void say_left_out(struct buf *text, const wend_error *why)
+{
+    buf_cstr(text, "\n[not attached: ");
+    buf_cstr(text, why->message);
+    buf_char(text, ']');
+}
+
+void parts_heard(struct wend_run *r, const struct json *body, struct arena *a,
+                 struct input *in)
+{
+    const struct json *j = json_items(json_get(body, "parts"));
+    struct part_source from = {.agent = r->agent, .blobs.arena = a};
+    struct buf text = {.mem = a->mem};
+    wend_ev_part *list = j ? arena_alloc(a, PARTS_MAX * sizeof *list) : NULL;
+    size_t count = 0;
+
+    if (!list || !in->text.ptr)
+        return;
+    buf_str(&text, in->text);
+    for (; j && count < PARTS_MAX; j = j->next) {
+        wend_error why = {0};
+        wend_status s = part_told(&from, j, &list[count], &why);
+
+        if (s == WEND_OK && turn_model(&r->turn))
+            s = check_model(turn_model(&r->turn), &list[count], 1,
+                            str_or(list[count].name, "a part"), &why, a->mem);
+        if (s == WEND_OK)
+            count++;
+        else
+            say_left_out(&text, &why);
+    }
+    in->text = buf_keep(&text, a);
+    in->parts = (struct said_parts){list, count, from.blobs.first};
 }
 
 /* ---- Into a request ------------------------------------------------------ */

@@ -303,6 +303,24 @@ static wend_status fill_compact(struct wend_run *r, const struct plan *plan,
     return WEND_OK;
 }
 
+/* Those of the prompt, and the bytes of those of the past. */
+static wend_status take_parts(struct wend_run *r, const wend_run_options *o,
+                              const struct run_past *past, wend_ev_run_start *e,
+                              struct input *in, wend_error *err)
+{
+    const struct parts_given given = {.parts = o->parts,
+                                      .count = o->parts_count,
+                                      .agent = r->agent,
+                                      .model =
+                                          r->agent->configs[r->mode]->models};
+    wend_status s = parts_take(&given, &r->arena, &in->parts, err);
+
+    e->parts = in->parts.list;
+    e->parts_count = in->parts.count;
+    in->blobs = past ? past->blobs : NULL;
+    return s;
+}
+
 wend_status run_begin(struct wend_run *r, wend_str prompt,
                       const struct plan *plan, const wend_run_options *o,
                       const struct run_past *past, wend_error *err)
@@ -320,7 +338,7 @@ wend_status run_begin(struct wend_run *r, wend_str prompt,
     if (s == WEND_OK)
         s = fill_compact(r, plan, o, &in, err);
     if (s == WEND_OK && !r->child)
-        s = run_parts(r, o, &e, &in, err);
+        s = take_parts(r, o, past, &e, &in, err);
     if (s == WEND_OK && !r->child)
         s = run_context(r, &e.context_json, err);
     if (r->child)

@@ -175,6 +175,7 @@ struct run_past {
     wend_str model, cwd;
     const wend_ev_limits *limits;
     wend_str messages_json, follows, labels_json; /* of the conversation */
+    const struct event_blob *blobs; /* of its parts, if they are new */
 };
 
 /* plan: NULL for a prompt alone; o: as run_options gives them; past: NULL for
@@ -269,9 +270,29 @@ struct wire_ask;
  * bytes live as long as the blobs. See blobs->arena->failed. */
 void part_finish(wend_ev_part *part, wend_str bytes, wend_str name,
                  struct event_blobs *blobs);
-/* Those of the options, checked; the bytes stay the caller's. */
-wend_status run_parts(struct wend_run *r, const wend_run_options *o,
-                      wend_ev_run_start *e, struct input *in, wend_error *err);
+/* Parts of a host, checked, for a model that is asked next; NULL: for any. The
+ * bytes stay the caller's, except for text: keys in it are blanked if there is
+ * an agent. */
+struct parts_given {
+    const wend_part *parts;
+    size_t count;
+    const wend_agent *agent; /* may be NULL */
+    const struct model_use *model;
+};
+wend_status parts_take(const struct parts_given *g, struct arena *a,
+                       struct said_parts *out, wend_error *err);
+/* A part of a message in wend_run_options.messages; ctx is a part_source. */
+struct part_source {
+    wend_store *store;
+    const wend_agent *agent;
+    struct event_blobs blobs; /* that are new */
+};
+wend_status part_told(void *ctx, const struct json *part, wend_ev_part *out,
+                      wend_error *err);
+/* The parts of a request of another process; what is left out is said in the
+ * text. */
+void parts_heard(struct wend_run *r, const struct json *body, struct arena *a,
+                 struct input *in);
 /* Reads the bytes of the parts that the next request carries. */
 wend_status run_media(struct wend_run *r, const struct turn *t, struct arena *a,
                       struct wire_ask *q, wend_error *err);

@@ -46,9 +46,28 @@ static wend_status tell_text(struct wend_run *r, struct input *in,
 
 wend_status wend_run_say(wend_run *r, wend_str text)
 {
-    struct input in = {.kind = IN_SAY};
+    return wend_run_say_parts(r, text, NULL, 0);
+}
 
-    return text.ptr ? tell_text(r, &in, text, BLOB_BYTES_MAX) : WEND_E_INVAL;
+wend_status wend_run_say_parts(wend_run *r, wend_str text,
+                               const wend_part *parts, size_t count)
+{
+    struct input in = {.kind = IN_SAY};
+    struct parts_given given = {.parts = parts, .count = count};
+    wend_status s = text.ptr ? run_enter(r) : WEND_E_INVAL;
+    struct arena a = {0};
+
+    if (s != WEND_OK)
+        return s;
+    a.mem = &r->rt->mem;
+    given.agent = r->agent;
+    if (r->agent && r->turn.config)
+        given.model = turn_model(&r->turn);
+    s = parts_take(&given, &a, &in.parts, &r->said);
+    if (s == WEND_OK)
+        s = tell_text(r, &in, text, BLOB_BYTES_MAX);
+    arena_free(&a);
+    return s;
 }
 
 wend_status wend_run_compact(wend_run *r, wend_str focus)

@@ -2,6 +2,7 @@
  * test_messages.c - the past of a conversation: what a host may give, and that
  * what is written is read back the same.
  */
+#include "base/fail.h"
 #include "core/turn/messages.h"
 
 #include <stdlib.h>
@@ -77,9 +78,31 @@ static const struct {
      "messages[2].name: the call '1' is one of another tool"},
     {"an id twice", "[" U("q") "," AC(CALL("1") "," CALL("1")) "]",
      "messages[1].calls[1]: the id '1' is used twice"},
+    {"parts",
+     "[{\"role\":\"user\",\"text\":\"q\",\"parts\":[{\"data\":\"x\"}]}]", NULL},
+    {"parts that are no list",
+     "[{\"role\":\"user\",\"text\":\"q\",\"parts\":{}}]",
+     "messages[0].parts: expected array"},
+    {"a part that is refused",
+     "[" U("q") ",{\"role\":\"user\",\"text\":\"q\",\"parts\":["
+                "{\"data\":\"x\"},{}]}]",
+     "messages[1].parts[1]: it has no data"},
+    {"parts of an answer",
+     "[" U("q") ",{\"role\":\"assistant\",\"text\":\"q\",\"parts\":[]}]",
+     "'parts' is not a field of a message of role assistant"},
     {"a call without a name", "[" U("q") "," AC("{\"id\":\"1\"}") "]",
      "messages[1].calls[0]: expected id, name and args"},
 };
+
+static wend_status part(void *ctx, const struct json *j, wend_ev_part *out,
+                        wend_error *err)
+{
+    (void)ctx;
+    *out = (wend_ev_part){.type = STR("image"),
+                          .media = STR("image/png"),
+                          .hash = json_get_str(j, "data")};
+    return out->hash.ptr ? WEND_OK : fail(err, WEND_E_INVAL, "it has no data");
+}
 
 static void test_check(void)
 {
@@ -87,7 +110,8 @@ static void test_check(void)
         struct arena a = {.mem = &plain};
         const struct msg *newest;
         wend_error err = {0};
-        wend_status s = messages_parse(str_of(rows[i].json), &a, &newest, &err);
+        wend_status s =
+            messages_parse(str_of(rows[i].json), part, NULL, &a, &newest, &err);
 
         if (!rows[i].why)
             tap_ok(s == WEND_OK, "%s: taken (%s)", rows[i].name, err.message);
@@ -112,14 +136,16 @@ static void test_limits(void)
     for (int i = 0; i <= JSON_DEPTH_MAX; i++)
         buf_cstr(&b, "]");
     buf_cstr(&b, "}]}]");
-    tap_ok(messages_parse(buf_view(&b), &a, &newest, &err) == WEND_E_INVAL &&
+    tap_ok(messages_parse(buf_view(&b), part, NULL, &a, &newest, &err) ==
+                   WEND_E_INVAL &&
                strstr(err.message, "levels"),
            "arguments that are too deep: %s", err.message);
     buf_clear(&b);
     for (int i = 0; i <= MESSAGES_MAX; i++)
         buf_cstr(&b, i ? "," U("q") : "[" U("q"));
     buf_cstr(&b, "]");
-    tap_ok(messages_parse(buf_view(&b), &a, &newest, &err) == WEND_E_LIMIT,
+    tap_ok(messages_parse(buf_view(&b), part, NULL, &a, &newest, &err) ==
+               WEND_E_LIMIT,
            "too many: %s", err.message);
     buf_free(&b);
     arena_free(&a);
@@ -143,15 +169,15 @@ static void test_round(void)
     const struct msg *newest;
     wend_error err = {0};
 
-    tap_ok(messages_parse(STR(WHOLE), &a, &newest, &err) == WEND_OK, "read: %s",
-           err.message);
+    tap_ok(messages_parse(STR(WHOLE), part, NULL, &a, &newest, &err) == WEND_OK,
+           "read: %s", err.message);
     tap_is_str(messages_text(newest, 0, &a), WHOLE, "the same bytes again");
     tap_ok(newest && newest->index == 5 && newest->prev->role == ROLE_SYSTEM,
            "oldest first");
     tap_ok(messages_parse(STR("[" U("q") "," AC(
                               CALL("1")) ",{\"role\":\"tool\""
                                          ",\"call\":\"1\",\"text\":\"r\"}]"),
-                          &a, &newest, &err) == WEND_OK,
+                          part, NULL, &a, &newest, &err) == WEND_OK,
            "a result without a name");
     tap_is_str(newest->name, "f", "... has that of its call");
     arena_free(&a);
@@ -202,13 +228,13 @@ static void test_cut(void)
                     : *c == 'c' ? AC(CALL("1"))
                                 : T("1"));
         buf_cstr(&b, "]");
-        messages_parse(buf_view(&b), &a, &newest, &err);
+        messages_parse(buf_view(&b), part, NULL, &a, &newest, &err);
         text = messages_text(newest, cuts[i].most, &a);
         newest = NULL;
-        if (text.ptr &&
-            tap_ok(messages_parse(text, &a, &newest, &err) == WEND_OK,
-                   "%s to %d: sound %s", cuts[i].all, (int)cuts[i].most,
-                   err.message))
+        if (text.ptr && tap_ok(messages_parse(text, part, NULL, &a, &newest,
+                                              &err) == WEND_OK,
+                               "%s to %d: sound %s", cuts[i].all,
+                               (int)cuts[i].most, err.message))
             n = (size_t)newest->index + 1;
         for (const struct msg *m = newest; m; m = m->prev)
             left[m->index] = m->role == ROLE_USER   ? 'u'

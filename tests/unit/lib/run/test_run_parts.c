@@ -176,9 +176,151 @@ static void test_attach(void)
     }
 }
 
+/* ---- Messages of a host ----------------------------------------------------
+ */
+
+#define GIF64 "R0lGODlhAQABAIAAAP8AAAAAACwAAAAAAQABAAACAkQBADs="
+
+/* What run_start, or the first message, says of its parts. */
+static void parts_said(wend_run *run, const wend_ev_part **list, size_t *count,
+                       wend_event **kept)
+{
+    const wend_event *ev;
+
+    *list = NULL;
+    *count = 0;
+    while (run && wend_run_next(run, &ev) == WEND_OK) {
+        if (ev->type == WEND_RUN_START && ev->u.run_start.past_parts_count &&
+            wend_event_clone(ev, kept) == WEND_OK) {
+            *list = (*kept)->u.run_start.past_parts;
+            *count = (*kept)->u.run_start.past_parts_count;
+        } else if (ev->type == WEND_MESSAGE && ev->u.message.parts_count &&
+                   wend_event_clone(ev, kept) == WEND_OK) {
+            *list = (*kept)->u.message.parts;
+            *count = (*kept)->u.message.parts_count;
+        }
+    }
+}
+
+#define PAST(part)                                           \
+    "[{\"role\":\"user\",\"text\":\"look\",\"parts\":[" part \
+    "]},{\"role\":\"assistant\",\"text\":\"red\"}]"
+
+/* A hash in place of an @. */
+static void put_messages(char *text, size_t size, const char *messages,
+                         const char *hash)
+{
+    const char *at = strchr(messages, '@');
+
+    snprintf(text, size, "%.*s%s%s",
+             at ? (int)(at - messages) : (int)strlen(messages), messages,
+             at ? hash : "", at ? at + 1 : "");
+}
+
+static void test_messages(void)
+{
+    static const struct {
+        const char *name, *messages, *says;
+    } rows[] = {
+        {"bytes", PAST("{\"data\":\"" GIF64 "\",\"name\":\"a.gif\"}"), NULL},
+        {"a blob of the store", PAST("{\"hash\":\"@\"}"), NULL},
+        {"no base64", PAST("{\"data\":\"?\"}"),
+         "run: messages[0].parts[0]: expected data, in base64, or the hash"},
+        {"neither", PAST("{}"), "messages[0].parts[0]: expected data"},
+        {"no object", PAST("1"), "messages[0].parts[0]: expected data"},
+        {"empty", PAST("{\"data\":\"\",\"name\":\"e\"}"), "'e' is empty"},
+        {"damaged", PAST("{\"data\":\"R0lGODlhAQ==\"}"),
+         "messages[0].parts[0]: 'a part' is not a valid GIF image"},
+        {"no such blob",
+         PAST("{\"hash\":\"000000000000000000000000000000000000000000000000000"
+              "0000000000000\"}"),
+         "the store has no blob 0000"},
+    };
+    struct rig r = {.err = {0}};
+    char hash[65] = "", text[400];
+
+    if (!rig_open(&r, NULL, SCRIPT(TEXT("ok"))))
+        return;
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        wend_run_options o = {.size = sizeof o, .messages = text};
+        const wend_ev_part *parts;
+        wend_event *kept = NULL;
+        wend_run *run = NULL;
+        wend_status s;
+        size_t count;
+
+        put_messages(text, sizeof text, rows[i].messages, hash);
+        s = wend_run_start(r.agent, STR("more"), &o, &run, &r.err);
+        if (rows[i].says) {
+            tap_ok(s != WEND_OK && strstr(r.err.message, rows[i].says),
+                   "%s: refused: %s", rows[i].name, r.err.message);
+            continue;
+        }
+        tap_ok(s == WEND_OK, "%s: taken %s", rows[i].name,
+               s ? r.err.message : "");
+        parts_said(run, &parts, &count, &kept);
+        tap_ok(count == 1 && str_is(parts->media, "image/gif") &&
+                   parts->width == 1 && parts->hash.len == 64,
+               "%s: it is described", rows[i].name);
+        if (count == 1)
+            memcpy(hash, parts->hash.ptr, 64);
+        wend_event_free(kept);
+        wend_run_free(run);
+    }
+    rig_close(&r);
+}
+#undef PAST
+
+/* ---- Said while it runs ----------------------------------------------------
+ */
+
+static void test_say(void)
+{
+    static const wend_part gif = {BYTES(GIF), BYTES("a.gif")};
+    static const wend_part bad = {{GIF, 20}, BYTES("b.gif")};
+    const wend_request q = {.size = sizeof q,
+                            .kind = WEND_REQUEST_SAY,
+                            .text = "look",
+                            .parts = &gif,
+                            .parts_count = 1};
+    wend_request wrong = q;
+
+    for (int way = 0; way < 2; way++) {
+        struct rig r = {.err = {0}};
+        const wend_ev_part *parts;
+        wend_event *kept = NULL;
+        wend_run *run;
+        wend_status s;
+        size_t count;
+
+        if (!rig_open(&r, "memory:", SCRIPT(TEXT("a") "," TEXT("b"))))
+            return;
+        run = rig_start(&r, NULL);
+        tap_ok(wend_run_say_parts(run, STR("x"), &bad, 1) == WEND_E_INVAL &&
+                   strstr(wend_run_error(run)->message,
+                          "'b.gif' is not a valid GIF image"),
+               "a damaged one: %s", wend_run_error(run)->message);
+        s = way ? wend_store_tell(r.store, wend_run_id(run), &q, &r.err)
+                : wend_run_say_parts(run, STR("look"), &gif, 1);
+        tap_is_i64(s, WEND_OK, "said: %s", r.err.message);
+        parts_said(run, &parts, &count, &kept);
+        tap_ok(count == 1 && str_is(parts->media, "image/gif") &&
+                   str_is(parts->name, "a.gif"),
+               "%s: the message has it", way ? "by the store" : "by the host");
+        wend_event_free(kept);
+        wend_run_free(run);
+        wrong.kind = WEND_REQUEST_PAUSE;
+        tap_ok(wend_store_tell(r.store, NULL, &wrong, &r.err) == WEND_E_INVAL,
+               "a pause has none");
+        rig_close(&r);
+    }
+}
+
 int main(void)
 {
     test_check();
     test_attach();
+    test_messages();
+    test_say();
     return tap_done();
 }

@@ -133,7 +133,7 @@ static wend_agent *agent;
 static wend_runtime *rt;
 static const wend_event *event;
 static wend_manifest *manifest;
-static const wend_part part = {.data = {"x", 1}};
+static const wend_part p = {.data = {"x", 1}};
 static wend_str text;
 
 static bool check_store(const char *f)
@@ -200,7 +200,7 @@ static bool check_agent(const char *f)
 {
     wend_runtime_options ro = {.size = sizeof ro, .store = h.rig.store};
     wend_tool_options tool = {.size = sizeof tool, .name = "t"};
-    wend_command_options command = {.size = sizeof command, .name = "c"};
+    wend_command_options c = {.size = sizeof c, .name = "c"};
     wend_mcp_options mcp = {.size = sizeof mcp, .name = "m"};
     const wend_mcp_options *const mcps[] = {&mcp};
     wend_child_options kid = {.size = sizeof kid, .name = "k"};
@@ -220,8 +220,7 @@ static bool check_agent(const char *f)
     ROW(wend_agent_add_tool, SAYS_FORK(wend_agent_add_tool(a, &tool, &err)))
     ROW(wend_agent_add_builtin,
         SAYS_FORK(wend_agent_add_builtin(a, "glob", &err)))
-    ROW(wend_agent_add_command,
-        SAYS_FORK(wend_agent_add_command(a, &command, &err)))
+    ROW(wend_agent_add_command, SAYS_FORK(wend_agent_add_command(a, &c, &err)))
     ROW(wend_agent_add_mcp, SAYS_FORK(wend_agent_add_mcp(a, &mcp, &err)))
     ROW(wend_agent_add_mcps, REFUSED(wend_agent_add_mcps(a, mcps, 1, NULL)))
     ROW(wend_agent_add_agent, SAYS_FORK(wend_agent_add_agent(a, &kid, &err)))
@@ -237,7 +236,7 @@ static bool check_agent(const char *f)
         SAYS_FORK(wend_agent_load(h.rig.rt, NULL, NULL, &agent, &err)))
     ROW(wend_agent_of_run,
         SAYS_FORK(wend_agent_of_run(h.rig.rt, h.id, NULL, &agent, &err)))
-    ROW(wend_part_check, SAYS_FORK(wend_part_check(&part, a, NULL, &err)))
+    ROW(wend_part_check, SAYS_FORK(wend_part_check(&p, a, NULL, &err)))
     ROW(wend_agent_tool, !wend_agent_tool(a, 0))
     ROW(wend_run_start,
         SAYS_FORK(wend_run_start(a, STR("x"), NULL, &run, &err)))
@@ -264,6 +263,7 @@ static bool check_run(const char *f)
         REFUSED(wend_run_listen_release(h.run, NULL, NULL, NULL)))
     ROW(wend_run_wait, REFUSED(wend_run_wait(h.run, &text)))
     ROW(wend_run_say, REFUSED(wend_run_say(h.run, STR("x"))))
+    ROW(wend_run_say_parts, REFUSED(wend_run_say_parts(h.run, STR(""), &p, 1)))
     ROW(wend_run_approve, REFUSED(wend_run_approve(h.run, STR("x"), 1, NULL)))
     ROW(wend_run_approve_changed,
         REFUSED(wend_run_approve_changed(h.run, STR("x"), STR("{}"), NULL)))
@@ -284,7 +284,7 @@ static bool check_run(const char *f)
     ROW(wend_call_args, !wend_call_args(h.calls[0]).ptr)
     ROW(wend_call_key, !wend_call_key(h.calls[0]).ptr)
     ROW(wend_call_canceled, wend_call_canceled(h.calls[0]))
-    ROW(wend_call_attach, SAYS_FORK(wend_call_attach(h.calls[0], &part, &err)))
+    ROW(wend_call_attach, SAYS_FORK(wend_call_attach(h.calls[0], &p, &err)))
     ROW(wend_call_progress, REFUSED(wend_call_progress(h.calls[0], "x")))
     ROW(wend_call_return, REFUSED(wend_call_return(h.calls[0], STR("x"))))
     ROW(wend_call_fail, REFUSED(wend_call_fail(h.calls[0], "x")))
