@@ -114,7 +114,8 @@ $(B)/wend-bench: $(B)/tests/bench/wend_bench.o $(LIB_OBJ)
 
 # What speed is compared with, and what measures it.
 BENCH_TOOLS := $(B)/tests/raw-client $(B)/tests/best $(B)/tests/proc-bench \
-               $(B)/tests/plan-bench $(B)/tests/sync-floor
+               $(B)/tests/plan-bench $(B)/tests/context-bench \
+               $(B)/tests/sync-floor
 $(B)/tests/raw-client: $(B)/tests/bench/raw_client.o
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^
 $(B)/tests/best: $(B)/tests/bench/best.o
@@ -126,7 +127,8 @@ $(B)/tests/sync-floor: $(B)/tests/bench/sync_floor.o
 $(B)/tests/proc-bench: $(B)/tests/bench/proc_bench.o $(LIB_OBJ)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
-$(B)/tests/plan-bench: $(B)/tests/bench/plan_bench.o $(LIB_OBJ)
+$(B)/tests/plan-bench $(B)/tests/context-bench: \
+    $(B)/tests/%-bench: $(B)/tests/bench/%_bench.o $(STATE_OBJ) $(LIB_OBJ)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
 # One object whose hidden symbols are local: nothing but wend_* to clash.

@@ -17,6 +17,8 @@
     "[Older messages are left out here: the conversation was too long for " \
     "the model.]"
 
+enum { CUT_NOTE = 256 }; /* bytes, with a call's name of usual length */
+
 /* ---- Texts --------------------------------------------------------------- */
 
 static size_t tail_start(wend_str s, int64_t bytes)
@@ -37,17 +39,33 @@ static wend_str cut_text(const struct msg *m, const struct result_cut *c,
     size_t head = utf8_cut(all, (size_t)c->head);
     size_t tail = tail_start(all, c->tail);
 
+    buf_room(&b, head + all.len - tail + CUT_NOTE); /* one of many: no printf */
     buf_add(&b, all.ptr, head);
-    buf_fmt(&b, "\n[cut: bytes %zu to %zu of %zu are left out", head, tail,
-            all.len);
-    if (readable)
-        buf_fmt(&b,
-                "; the tool read_result with "
-                "{\"call\":\"%lld/%.*s\",\"offset\":%zu} reads them",
-                (long long)m->turn, (int)m->call.len, m->call.ptr, head);
+    buf_cstr(&b, "\n[cut: bytes ");
+    buf_i64(&b, (int64_t)head);
+    buf_cstr(&b, " to ");
+    buf_i64(&b, (int64_t)tail);
+    buf_cstr(&b, " of ");
+    buf_i64(&b, (int64_t)all.len);
+    buf_cstr(&b, " are left out");
+    if (readable) {
+        buf_cstr(&b, "; the tool read_result with {\"call\":\"");
+        buf_i64(&b, m->turn);
+        buf_char(&b, '/');
+        buf_str(&b, m->call);
+        buf_cstr(&b, "\",\"offset\":");
+        buf_i64(&b, (int64_t)head);
+        buf_cstr(&b, "} reads them");
+    }
     buf_cstr(&b, "]\n");
     buf_str(&b, str_skip(all, tail));
     return buf_keep(&b, a);
+}
+
+int64_t cut_tokens(const struct msg *m, const struct result_cut *c,
+                   bool readable, struct arena *a)
+{
+    return msg_tokens(cut_text(m, c, readable, a)) + m->media;
 }
 
 /* Summary or note: no text of the user. */

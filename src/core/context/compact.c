@@ -106,8 +106,7 @@ bool compact_trim(const struct msg *history, const struct context_room *r,
                   struct arena *a, struct compaction *out)
 {
     int64_t quarter = r->most / 4, huge_bytes = r->most / 2;
-    int64_t before = history ? tokens_with(r, history) : 0, after;
-    const struct msg *built;
+    int64_t freed = 0, after;
     struct look l;
     struct result_cut *cuts;
     bool huge = false;
@@ -127,15 +126,15 @@ bool compact_trim(const struct msg *history, const struct context_room *r,
         if ((!is_huge && !is_old) || !is_worth_cutting(m, c.head + c.tail))
             continue;
         huge |= is_huge;
+        freed += m->size - cut_tokens(m, &c, out->readable, a);
         cuts[out->cuts_count++] = c;
     }
     out->cuts = cuts;
-    if (!out->cuts_count)
+    if (!out->cuts_count || l.list[0]->role == ROLE_TOOL || a->failed)
         return false;
-    built = compact_build(history, out, 0, a);
-    after = built ? tokens_with(r, built) : before;
-    return after < before && (huge || (before - after >= r->most / 5 &&
-                                       after <= r->most * 9 / 10));
+    after = tokens_with(r, history) - freed;
+    return freed > 0 &&
+           (huge || (freed >= r->most / 5 && after <= r->most * 9 / 10));
 }
 
 /* ---- The newest messages ------------------------------------------------- */

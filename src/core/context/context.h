@@ -71,6 +71,9 @@ struct compaction {
     int64_t dropped;  /* messages for which a note stands; 0: no note */
 };
 
+/* Estimated tokens of a result when it is cut. */
+int64_t cut_tokens(const struct msg *m, const struct result_cut *c,
+                   bool readable, struct arena *a);
 /* Cuts results. False: that would free too little to be worth a new prefix. */
 bool compact_trim(const struct msg *history, const struct context_room *r,
                   struct arena *a, struct compaction *out);
