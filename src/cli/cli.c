@@ -444,6 +444,19 @@ enum run_state run_state(struct cli *cli, const char *id, char parent[40])
     return state;
 }
 
+void run_top(struct cli *cli, char id[40])
+{
+    char parent[40] = "";
+
+    for (int i = 0; i < ANCESTORS_MAX; i++) {
+        run_state(cli, id, parent);
+        if (!*parent || run_state(cli, parent, NULL) == RUN_GONE)
+            return;
+        memcpy(id, parent, sizeof parent);
+        parent[0] = '\0';
+    }
+}
+
 int64_t runs_count(struct cli *cli, const wend_list_options *o)
 {
     const wend_run_info *info;

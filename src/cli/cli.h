@@ -215,6 +215,9 @@ int each_event(struct cli *cli, const char *id, const wend_replay_options *o,
 enum run_state { RUN_GONE, RUN_UNDER_WAY, RUN_INTERRUPTED, RUN_OVER };
 /* Sets `parent` to the id of a child's parent; NULL: not needed. */
 enum run_state run_state(struct cli *cli, const char *id, char parent[40]);
+enum { ANCESTORS_MAX = 64 }; /* deeper than children nest */
+/* From a child to its parents: the run that all of them are below. */
+void run_top(struct cli *cli, char id[40]);
 
 int64_t wall_us(void);
 int64_t steady_us(void); /* for what passes; never set back */

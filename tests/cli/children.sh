@@ -247,6 +247,42 @@ sed 's/agent":"helper"/agent":"nobody"/' boss.yaml >other.yaml
 exits "an agent that there is not" 0 "$WEND" run -a other.yaml go
 has "the model is told" "$out" "agent must be one of"
 
+# ---- What options give to children ----------------------------------------------
+
+# A workflow has the tools of the run, an agent those of its own file; rules hold
+# for both.
+printf 'wend: tool/1\nname: mine\ndescription: d\ncommand: [echo, mine]\n' >mine.yaml
+mkdir -p sub
+echo 'wend: plan/1
+name: inner
+actions: [{name: x, type: tool, target: mine, output_key: o}]
+outputs: {o: $o}' >sub/inner.yaml
+echo 'wend: plan/1
+name: given
+actions: [{name: w, type: workflow, target: sub/inner.yaml, output_key: o}]
+outputs: {o: $o}' >given.yaml
+given() { "$WEND" plan run --sandbox off --tools mine.yaml "$@"; }
+exits "a workflow: the tools of the run" 0 given --approve mine given.yaml
+has "a workflow: its tool ran" "$out" mine
+exits "a workflow: the rules of the run" 1 given --approve '!mine' given.yaml
+has "a workflow: which rule" "$err" "denied by policy (!mine)"
+exits "a workflow: not without the option" 2 "$WEND" plan run given.yaml
+has "a workflow: where it is named" "$err" "sub/inner.yaml:3:"
+cp mine.yaml sub/tool.yaml
+printf 'wend: agent/1\nname: kid\n' >sub/kid.yaml
+sed 's/type: workflow, target: sub.inner.yaml/type: agent, prompt: go, target: sub\/kid.yaml/' \
+    given.yaml >asked.yaml
+calls='script:{"turns":[{"calls":[{"name":"mine","args":{}}]},{"text":"${tool_result}"}]}'
+exits "an agent: it has not the tools of the run" 0 \
+    given --approve all -m "$calls" asked.yaml
+has "an agent: the read-only ones" "$out" \
+    "there is no tool 'mine'; the tools are: calculator, glob, grep, list_dir, read_file"
+echo 'tools: [./tool.yaml]' >>sub/kid.yaml
+exits "an agent: its own" 0 given --approve all -m "$calls" asked.yaml
+has "an agent: its own tool ran" "$out" mine
+exits "an agent: the rules of the run" 0 given --approve '!mine' -m "$calls" asked.yaml
+has "an agent: which rule" "$out" "denied by policy (!mine)"
+
 # ---- What a child may do -----------------------------------------------------
 
 cat >agents/writer.yaml <<'EOF'

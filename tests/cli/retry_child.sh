@@ -172,6 +172,11 @@ child=$("$WEND" log --json "$id" |
 exits "canceled: the child alone" 2 "$WEND" retry --sandbox off "$child"
 has "canceled: the child alone: what to do" "$err" \
     "is a child of run $id; 'wend retry $id' continues both"
+deeper=$("$WEND" log --json "$child" |
+    sed -n 's/.*"child_start".*"data":{"run":"\([^"]*\)".*/\1/p' | head -n 1)
+exits "canceled: its child alone" 2 "$WEND" retry --sandbox off "$deeper"
+has "canceled: its child alone: the run above all" "$err" \
+    "is a child of run $child; 'wend retry $id' continues both"
 exits "canceled: retry" 0 "$WEND" retry --sandbox off "$id"
 is "canceled: the answer" "$(cat "$out")" '{"all":{"all":"done 3\n"}}'
 is "canceled: only what was cut off runs again" "$(times once) $(times wait)" \

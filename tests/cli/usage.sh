@@ -63,6 +63,7 @@ rule without a tool|did you mean 'write_file'?|run -m "$hello" --approve '!write
 near mode|did you mean 'deny'?|run -m "$hello" --approve deni hi
 broken rule|has no closing )|run -m "$hello" --approve 'write_file(a' hi
 empty prompt|the prompt is empty|run -m "$hello" ''
+blank prompt|the prompt is empty|run -m "$hello" '  '
 empty stdin|the prompt is empty|run -m "$hello"
 no such provider|script:|run -m wurst:x hi
 no run|expected one run|log

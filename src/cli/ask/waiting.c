@@ -11,8 +11,6 @@
 #include "cli/term.h"
 #include "cli/view/grid.h"
 
-enum { ANCESTORS_MAX = 64 }; /* deeper than children nest */
-
 /* ---- From the log -------------------------------------------------------- */
 
 struct waiting_log {

@@ -202,12 +202,16 @@ static int check_limit(struct cli *cli, struct retry_run *r)
 static int check_retry(struct cli *cli, struct retry_run *r)
 {
     const char *id = r->found.id;
+    char top[40];
 
-    if (*r->parent) /* which would continue the old child, and do it twice */
+    if (*r->parent) { /* which would continue the old child, and do it twice */
+        memcpy(top, r->parent, sizeof r->parent);
+        run_top(cli, top);
         return complain(EXIT_USAGE,
                         "run %s is a child of run %s; 'wend retry %s' "
                         "continues both",
-                        id, r->parent, r->parent);
+                        id, r->parent, top);
+    }
     if (is_retried(r->status))
         return check_limit(cli, r);
     if (!strcmp(r->status, "ok"))

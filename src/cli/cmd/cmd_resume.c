@@ -141,10 +141,12 @@ static int close_orphan(struct cli *cli, const char *id, const char *parent)
  * them. */
 static int resume_named(struct cli *cli, const char *id, bool imported)
 {
-    char parent[40] = "";
+    char parent[40] = "", top[40];
     bool open = run_state(cli, id, parent) == RUN_INTERRUPTED;
     int code = EXIT_DONE;
 
+    memcpy(top, parent, sizeof top);
+    run_top(cli, top);
     switch (run_state(cli, parent, NULL)) {
     case RUN_GONE: break;
     case RUN_UNDER_WAY:
@@ -156,7 +158,7 @@ static int resume_named(struct cli *cli, const char *id, bool imported)
         return complain(EXIT_USAGE,
                         "run %s is a child of run %s; 'wend resume %s' "
                         "continues both",
-                        id, parent, parent);
+                        id, parent, top);
     case RUN_OVER:
         if (open)
             code = close_orphan(cli, id, parent);

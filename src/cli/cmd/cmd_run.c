@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "base/limits.h"
 #include "cli/agent/agent.h"
 #include "cli/chat/chat.h"
@@ -289,7 +290,7 @@ static int run(struct cli *cli)
     code = names_fill(cli, &o);
     if (!code)
         code = read_prompt(cli, &prompt);
-    if (!code && !prompt.len)
+    if (!code && !str_trim(buf_view(&prompt), is_space).len)
         code = usage_error(cli, "the prompt is empty");
     if (!code)
         code = read_parts(cli, &o.parts, &o.parts_count);
