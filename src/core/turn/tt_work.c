@@ -167,7 +167,7 @@ wend_str changed_refused(const struct turn *t, wend_str id, wend_str args,
     struct step s;
     struct arena unused = {.mem = a->mem};
     const struct keep keep = {.arena = &unused};
-    struct tt x = {.s = &s, .t = t};
+    struct tt x = {.s = &s, .from = t, .t = t};
     struct admission admission;
     int i = turn_call_index(t, id);
     struct work w = i >= 0 ? work_of_call(t, turn_call(t, (uint32_t)i))
