@@ -120,6 +120,13 @@ is "an interruption: as JSON" "$(json "$out" "$(at 'gaps[0].duration') > 0 AND
 exits "an interruption: as a picture" 0 "$WEND" view --format svg last
 has "an interruption: as a picture" "$out" "<title>interrupted, resumed "
 
+echo 'wend: plan/1
+name: timed
+actions: [{name: a, type: llm, prompt: x}]' >timed.yaml
+exits "a limit" 3 "$WEND" plan run --timeout 1s -m "$held" timed.yaml
+exits "a limit: shown" 0 "$WEND" view last
+has "a limit: in words" "$out" ": stopped at the limit of time"
+
 # ---- A page that stays small ----------------------------------------------------
 
 most=5000000

@@ -382,11 +382,13 @@ static void control(struct timeline *t, const wend_event *ev)
     const wend_ev_control *e = &ev->u.control;
     struct buf b = {.mem = t->arena.mem};
 
-    buf_str(&b, e->what);
-    if (e->by.len) {
-        buf_cstr(&b, " by ");
-        buf_str(&b, e->by);
+    if (str_is(e->what, "limits") && str_has(e->value_json, STR("reached"))) {
+        buf_cstr(&b, "stopped at the limit of ");
+    } else {
+        buf_str(&b, e->what);
+        buf_cstr(&b, e->by.len ? " by " : "");
     }
+    buf_str(&b, e->by);
     remark(t, ev, REMARK_CONTROL, buf_view(&b));
     buf_free(&b);
 }
