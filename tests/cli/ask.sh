@@ -84,7 +84,7 @@ is "write_file: old and new lines" "$(times '  -5' diff) $(times '  +new 5' diff
 has "write_file: what is left out is counted" diff "more lines"
 has "write_file: the rule that always adds" diff "always allows write_file(numbers) here"
 has "write_file: the keys" diff "[y]es [n]o [a]lways n[e]ver [c]hange [v]iew"
-is "pager: it has all of the diff" "$(times '+new 30' paged) $(wc -l <paged)" "1 22"
+is "pager: it has all of the diff" "$(times '+new 30' paged) $(wc -l <paged)" "1 24"
 has "pager: in colour" paged $'\e[32m+new 30\e[m'
 lacks "pager: nothing is painted over it" paging "allow?"
 lacks "pager: nor written" paging "paused by"

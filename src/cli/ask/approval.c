@@ -318,7 +318,7 @@ static bool start_pager(struct approvals *a, struct view *v)
 
     preview_make(&p, &v->mem, a->queue[0]->u.approval_ask.name,
                  approvals_args(a));
-    preview_text(&p, &text, v->colour && lend_colour(pager));
+    question_text(a, &text, &p, v, v->colour && lend_colour(pager));
     ok = !text.failed && lend_page(&a->lend, pager, buf_view(&text));
     preview_free(&p);
     buf_free(&text);
@@ -405,7 +405,7 @@ static void show_all(struct approvals *a, struct view *v, const wend_run *run)
 
     preview_make(&p, &v->mem, a->queue[0]->u.approval_ask.name,
                  approvals_args(a));
-    preview_text(&p, view_talk(v), v->colour);
+    question_text(a, view_talk(v), &p, v, v->colour);
     preview_free(&p);
     ask_again(a, v, run);
 }

@@ -15,7 +15,8 @@ enum {
     BEGINNING_LINES = 3,  /* of the arguments, repeated next to the question */
     BEGINNING_SPARE = 10, /* columns of each line that precede the text */
     ROWS_BESIDE = 4,      /* of a screen: the text above, a bar, "more" */
-    ROWS_MIN = 3,         /* of the call, on any screen */
+    ROWS_BESIDE_LOW = 2,  /* of a low one: the text above, "more" */
+    ROWS_MIN = 3,         /* of the call, or the screen is low */
     INDENT = 2,           /* columns before a row that continues another */
 };
 
@@ -131,35 +132,76 @@ static void put_rows(struct buf *out, wend_str text, size_t width)
     buf_free(&wrapped);
 }
 
+/* A row each, cut: what is left out stands in the text that [v]iew shows. */
+static void put_short(struct buf *out, wend_str text, size_t width)
+{
+    wend_str line;
+
+    while (text.len && str_line(&text, &line)) {
+        term_line(out, line, width - 1);
+        buf_char(out, '\n');
+    }
+}
+
+/* Appends the rows of the call between its head, which is there, and the rows
+ * at the end; `beside`: rows of the screen for other things. */
+static void put_call(struct view *v, const struct preview *p, wend_str end,
+                     size_t beside)
+{
+    struct buf *out = &v->question;
+    size_t used = str_count(buf_view(out), '\n') + str_count(end, '\n') +
+                  (v->typed_any ? str_count(buf_view(&v->typed), '\n') : 0) +
+                  beside;
+    size_t room = v->panel.height > used ? v->panel.height - used : 1;
+    size_t more = preview_rows(p, out, v->width, room, v->colour);
+
+    if (more)
+        buf_fmt(out, "  ... and %zu more line%s\n", more, more == 1 ? "" : "s");
+    buf_str(out, end);
+}
+
 /* On a screen that can be painted: everything that a yes allows is on it, or
- * reported as omitted. */
+ * reported as omitted. On a low one the reasons and the rule are cut, so that
+ * the subject and the keys are there. */
 void question_paint(const struct approvals *a, struct view *v,
                     const wend_run *run, const struct preview *p)
 {
     struct buf head = {.mem = &v->mem}, tail = {.mem = &v->mem};
-    struct buf rows = {.mem = &v->mem}, *out = &v->question;
-    size_t used, room, more;
+    struct buf keys = {.mem = &v->mem}, end = {.mem = &v->mem};
+    struct buf *out = &v->question;
+    bool low;
 
     buf_clear(out);
     put_subject(a, &head, run, p);
     put_rows(out, buf_view(&head), v->width);
     question_reasons(&tail, &a->queue[0]->u.approval_ask, v->verbose);
     put_rule(a, &tail);
-    question_put(a, &tail, v->keys);
-    put_rows(&rows, buf_view(&tail), v->width);
-    used = str_count(buf_view(out), '\n') + str_count(buf_view(&rows), '\n') +
-           ROWS_BESIDE +
-           (v->typed_any ? str_count(buf_view(&v->typed), '\n') : 0);
-    room =
-        v->panel.height > used + ROWS_MIN ? v->panel.height - used : ROWS_MIN;
-    more = preview_rows(p, out, v->width, room, v->colour);
-    if (more)
-        buf_fmt(out, "  ... and %zu more line%s\n", more, more == 1 ? "" : "s");
-    buf_str(out, buf_view(&rows));
-    out->failed |= head.failed || tail.failed || rows.failed || p->body.failed;
+    question_put(a, &keys, v->keys);
+    put_rows(&end, buf_view(&tail), v->width);
+    put_rows(&end, buf_view(&keys), v->width);
+    low = str_count(buf_view(out), '\n') + str_count(buf_view(&end), '\n') +
+              ROWS_BESIDE + ROWS_MIN >
+          v->panel.height;
+    if (low) {
+        buf_clear(&end);
+        put_short(&end, buf_view(&tail), v->width);
+        put_rows(&end, buf_view(&keys), v->width);
+    }
+    put_call(v, p, buf_view(&end), low ? ROWS_BESIDE_LOW : ROWS_BESIDE);
+    out->failed |= head.failed || tail.failed || keys.failed || end.failed ||
+                   p->body.failed;
     buf_free(&head);
     buf_free(&tail);
-    buf_free(&rows);
+    buf_free(&keys);
+    buf_free(&end);
+}
+
+void question_text(const struct approvals *a, struct buf *out,
+                   const struct preview *p, const struct view *v, bool colour)
+{
+    preview_text(p, out, colour);
+    question_reasons(out, &a->queue[0]->u.approval_ask, v->verbose);
+    put_rule(a, out);
 }
 
 /* As lines, where nothing can be painted. */

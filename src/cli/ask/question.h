@@ -20,6 +20,9 @@ void question_paint(const struct approvals *a, struct view *v,
 /* Says it in lines, where nothing can be painted. */
 void question_print(const struct approvals *a, struct view *v,
                     const wend_run *run, const struct preview *p);
+/* All of it, for a pager. */
+void question_text(const struct approvals *a, struct buf *out,
+                   const struct preview *p, const struct view *v, bool colour);
 /* Its last line: the answers; `keys`: without Enter. */
 void question_put(const struct approvals *a, struct buf *out, bool keys);
 /* The risk, the reason, and if wanted what each layer of the policy said. */
