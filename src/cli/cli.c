@@ -224,6 +224,17 @@ int print_buf(const struct buf *b)
     return print_all(buf_view(b));
 }
 
+int print_fit(const struct buf *b)
+{
+    size_t width = term_wraps_at(STDOUT_FILENO);
+    struct buf fit = {.mem = &cli_mem};
+
+    if (!width)
+        return print_buf(b);
+    term_fit(&fit, buf_view(b), width);
+    return print_buf(&fit);
+}
+
 int print_safe(const struct cli *cli, const struct buf *text,
                void (*safe)(struct buf *out, wend_str s))
 {

@@ -166,6 +166,8 @@ int open_runtime(struct cli *cli); /* and its store */
  * closed. */
 int print_all(wend_str text);
 int print_buf(const struct buf *b);
+/* The same for a safe text, wrapped by term_fit on a terminal. */
+int print_fit(const struct buf *b);
 
 /* The index of --format, else of the word that the name of the output file ends
  * with, else 0. */

@@ -11,6 +11,7 @@
 #include "cli/cmd/cmd.h"
 #include "cli/complete.h"
 #include "cli/config.h"
+#include "cli/term.h"
 
 #define X(name) &command_##name,
 static const struct command *const commands[] = {COMMANDS(X)};
@@ -26,6 +27,8 @@ static const char *const later[] = {
 enum { LATER = sizeof later / sizeof *later };
 
 /* ---- Help ---------------------------------------------------------------- */
+
+enum { TEXT_COLUMNS = 80 }; /* the lines of the texts below fit in them */
 
 static int print_help(void)
 {
@@ -43,7 +46,17 @@ static int print_help(void)
                  "Exit status: 0 success, 1 the run failed, 2 usage error, 3 a "
                  "limit was reached,\n"
                  "74 the store failed, 130 canceled, 143 ended by SIGTERM.\n");
-    return print_buf(&b);
+    return print_fit(&b);
+}
+
+/* A narrow terminal gets the lines of a paragraph as one, which is wrapped. */
+static void put_more(struct buf *out, const char *more)
+{
+    size_t width = term_wraps_at(STDOUT_FILENO);
+    bool narrow = width && width < TEXT_COLUMNS;
+
+    for (; *more; more++)
+        buf_char(out, narrow && *more == '\n' && more[1] > ' ' ? ' ' : *more);
 }
 
 static int print_command_help(const struct command *c)
@@ -59,8 +72,8 @@ static int print_command_help(const struct command *c)
                  "runs before it).\n");
     else if (c->more)
         buf_char(&b, '\n');
-    buf_cstr(&b, c->more ? c->more : "");
-    return print_buf(&b);
+    put_more(&b, c->more ? c->more : "");
+    return print_fit(&b);
 }
 
 /* ---- Finding the command ------------------------------------------------- */

@@ -295,17 +295,19 @@ size_t term_rows(struct buf *out, wend_str s, size_t width, size_t rows)
     return count > rows ? count - rows : 0;
 }
 
-void term_words(struct buf *out, wend_str s, size_t column, size_t indent,
-                size_t width)
+static void put_spaces(struct buf *out, size_t count)
 {
-    struct buf safe = {.mem = out->mem};
-    wend_str rest, word; /* with the space before it */
+    while (count--)
+        buf_char(out, ' ');
+}
 
-    if (width)
-        term_line(&safe, s, SIZE_MAX);
-    else
-        term_text(out, s);
-    for (rest = buf_view(&safe); rest.len; rest = str_skip(rest, word.len)) {
+/* See term_words; the text is safe. */
+static void put_words(struct buf *out, wend_str rest, size_t column,
+                      size_t indent, size_t width)
+{
+    wend_str word; /* with the space before it */
+
+    for (; rest.len; rest = str_skip(rest, word.len)) {
         size_t from = 0;
 
         word = (wend_str){rest.ptr, 1};
@@ -313,15 +315,71 @@ void term_words(struct buf *out, wend_str s, size_t column, size_t indent,
             word.len++;
         if (word.ptr[0] == ' ' && column + term_columns(word) >= width) {
             buf_char(out, '\n');
-            for (column = 0; column < indent; column++)
-                buf_char(out, ' ');
+            put_spaces(out, indent);
+            column = indent;
             from = 1;
         }
         buf_str(out, str_skip(word, from));
         column += term_columns(str_skip(word, from));
     }
+}
+
+void term_words(struct buf *out, wend_str s, size_t column, size_t indent,
+                size_t width)
+{
+    struct buf safe = {.mem = out->mem};
+
+    if (width)
+        term_line(&safe, s, SIZE_MAX);
+    else
+        term_text(out, s);
+    put_words(out, buf_view(&safe), column, indent, width);
     out->failed |= safe.failed;
     buf_free(&safe);
+}
+
+/* Bytes before the last column of a line: what follows two spaces. */
+static size_t last_column(wend_str line, size_t indent)
+{
+    for (size_t at = line.len; at > indent + 2; at--)
+        if (line.ptr[at - 1] == ' ' && line.ptr[at - 2] == ' ')
+            return at;
+    return 0;
+}
+
+static void fit_line(struct buf *out, wend_str line, size_t width)
+{
+    enum { BELOW = 10 }; /* columns before what does not fit beside the rest */
+    size_t indent = 0, at, columns;
+
+    while (indent < line.len && line.ptr[indent] == ' ')
+        indent++;
+    at = last_column(line, indent);
+    columns = term_columns((wend_str){line.ptr, at});
+    if (columns <= width / 2) {
+        put_words(out, line, 0, at ? columns : indent + 2, width);
+        return;
+    }
+    columns = at;
+    while (line.ptr[columns - 1] == ' ')
+        columns--;
+    put_words(out, (wend_str){line.ptr, columns}, 0, indent + 2, width);
+    buf_char(out, '\n');
+    put_spaces(out, BELOW);
+    put_words(out, str_skip(line, at), BELOW, BELOW, width);
+}
+
+void term_fit(struct buf *out, wend_str text, size_t width)
+{
+    wend_str line;
+
+    while (text.len && str_line(&text, &line)) {
+        if (term_columns(line) <= width)
+            buf_str(out, line);
+        else
+            fit_line(out, line, width);
+        buf_char(out, '\n');
+    }
 }
 
 void term_json(struct buf *out, wend_str json)

@@ -33,6 +33,9 @@ size_t term_rows(struct buf *out, wend_str s, size_t width, size_t rows);
  * not wrapped. */
 void term_words(struct buf *out, wend_str s, size_t column, size_t indent,
                 size_t width);
+/* Wraps the lines of a safe text that are wider than `width` between words.
+ * What is in the last column, behind two spaces, stays in it or goes below. */
+void term_fit(struct buf *out, wend_str text, size_t width);
 /* The same JSON, safe for a terminal: control characters occur only in
  * strings and become \u escapes. */
 void term_json(struct buf *out, wend_str json);

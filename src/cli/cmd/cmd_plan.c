@@ -105,7 +105,7 @@ static int show_text(const struct cli *cli, const struct json *plan,
                                    .cost = *cost};
 
     plan_draw(&b, plan, &look);
-    return print_safe(cli, &b, NULL);
+    return screen ? print_fit(&b) : print_safe(cli, &b, NULL);
 }
 
 static int show_json(const struct cli *cli, wend_str json,

@@ -178,32 +178,6 @@ static void put_json(struct buf *b, struct stats *s)
 
 /* ---- In words ------------------------------------------------------------ */
 
-static void put_times(struct buf *b, struct buf *t)
-{
-    struct spread p;
-    bool any = times_spread(t, &p);
-
-    for (int i = 0; i < PERCENTILES; i++)
-        if (any)
-            bar_put_time(b, p.at[i], TIME_COLUMNS);
-        else
-            buf_fmt(b, "%*s", TIME_COLUMNS, "-");
-    buf_char(b, '\n');
-}
-
-static void put_times_head(struct buf *b)
-{
-    for (int i = 0; i < PERCENTILES; i++)
-        buf_fmt(b, "%*sp%d", TIME_COLUMNS - 3, "", percentiles[i]);
-    buf_char(b, '\n');
-}
-
-static void put_name(struct buf *b, wend_str name)
-{
-    buf_cstr(b, "  ");
-    term_cell(b, name, NAME_COLUMNS);
-}
-
 static int64_t not_ok(const struct tally *t)
 {
     int64_t n = 0;
@@ -239,6 +213,25 @@ static void time_cells(struct grid *g, struct buf *t)
         grid_cell(g, any ? buf_view(&b) : STR("-"));
     }
     buf_free(&b);
+}
+
+static void put_times(struct buf *b, struct tally *t)
+{
+    static const struct grid_column columns[] = {
+        {"TIMES", NAME_COLUMNS, 0, false},
+        {"p50", TIME_COLUMNS, 1, true},
+        {"p90", TIME_COLUMNS, 3, true},
+        {"p99", TIME_COLUMNS, 2, true},
+    };
+    struct grid g;
+
+    buf_char(b, '\n');
+    grid_begin(&g, columns, 4, term_width(STDOUT_FILENO), b);
+    grid_cell(&g, STR("to the first token"));
+    time_cells(&g, &t->first_token);
+    grid_cell(&g, STR("of a run"));
+    time_cells(&g, &t->took);
+    grid_end(&g);
 }
 
 /* Models, tools or agents. */
@@ -344,12 +337,7 @@ static void put_words(struct buf *b, struct stats *s)
     put_money(b, used);
     buf_char(b, '\n');
     put_estimated(b, &s->runs.estimated);
-    buf_fmt(b, "\n%-*s", NAME_COLUMNS + 2, "TIMES");
-    put_times_head(b);
-    put_name(b, STR("to the first token"));
-    put_times(b, &s->runs.first_token);
-    put_name(b, STR("of a run"));
-    put_times(b, &s->runs.took);
+    put_times(b, &s->runs);
     put_table(b, s->models, PART_MODEL);
     put_table(b, s->tools, PART_TOOL);
     put_table(b, s->agents, PART_AGENT);
@@ -364,7 +352,7 @@ static int print(struct counter *c)
     bool json = c->cli->set.json;
 
     (json ? put_json : put_words)(&b, &c->stats);
-    return print_safe(c->cli, &b, json ? term_json : NULL);
+    return json ? print_safe(c->cli, &b, term_json) : print_fit(&b);
 }
 
 static int run(struct cli *cli)

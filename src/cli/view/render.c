@@ -8,16 +8,6 @@
 #include "base/json.h"
 #include "cli/term.h"
 
-enum { INDENT = 4 }; /* columns before further lines of a program's output */
-
-static const char DIM[] = "\033[2m", RED[] = "\033[31m", PLAIN[] = "\033[0m";
-
-static void paint(struct view *v, const char *how)
-{
-    if (v->colour)
-        buf_cstr(view_talk(v), how);
-}
-
 /* ---- Text ---------------------------------------------------------------- */
 
 static void put_markdown(struct view *v, struct buf *out, wend_str text)
@@ -129,10 +119,10 @@ static void talk_line(struct view *v, const char *colour, const char *mark,
     struct buf *out = view_talk(v);
     size_t used = strlen(mark);
 
-    paint(v, colour);
+    view_paint(v, colour);
     buf_cstr(out, mark);
     term_line(out, text, v->width > used ? v->width - used : 1);
-    paint(v, *colour ? PLAIN : "");
+    view_paint(v, *colour ? PAINT_PLAIN : "");
     buf_char(out, '\n');
 }
 
@@ -168,7 +158,7 @@ static void think(struct view *v, wend_str text)
     buf_str(&v->thought, text);
     rest = buf_view(&v->thought);
     while ((len = first_row(rest, v->width > 3 ? v->width - 3 : 1))) {
-        talk_line(v, DIM, "~ ",
+        talk_line(v, PAINT_DIM, "~ ",
                   (wend_str){rest.ptr, len - (rest.ptr[len - 1] == '\n')});
         rest = str_skip(rest, len);
     }
@@ -254,7 +244,7 @@ static void model_retry(struct view *v, const wend_event *ev)
 /* `> name arguments`; in a chat > is the mark of the user. */
 static void call_line(struct view *v, wend_str call, wend_str text)
 {
-    talk_line(v, DIM, v->in_chat ? "- " : "> ", text);
+    talk_line(v, PAINT_DIM, v->in_chat ? "- " : "> ", text);
     v->last_call.ptr = v->call;
     v->last_call.len = call.len < sizeof v->call ? call.len : 0;
     if (v->last_call.len)
@@ -278,10 +268,10 @@ static void call_start(struct view *v, const wend_event *ev)
 static void talk_whole(struct view *v, const char *colour, const char *mark,
                        wend_str text)
 {
-    paint(v, colour);
+    view_paint(v, colour);
     buf_cstr(view_talk(v), mark);
-    term_lines(view_talk(v), text, INDENT);
-    paint(v, PLAIN);
+    term_lines(view_talk(v), text, TALK_INDENT);
+    view_paint(v, PAINT_PLAIN);
     buf_char(view_talk(v), '\n');
 }
 
@@ -341,9 +331,9 @@ static void call_end(struct view *v, const wend_event *ev)
         buf_fmt(&line, "%s: ", wend_outcome_name(e->outcome));
     buf_str(&line, !ok && e->error ? e->error->message : e->output);
     if (ok)
-        talk_line(v, DIM, "  = ", buf_view(&line));
+        talk_line(v, PAINT_DIM, "  = ", buf_view(&line));
     else
-        talk_whole(v, RED, "  ! ", buf_view(&line));
+        talk_whole(v, PAINT_RED, "  ! ", buf_view(&line));
     buf_free(&line);
     v->last_call.len = 0;
 }
@@ -400,125 +390,21 @@ static void warning(struct view *v, const wend_event *ev)
     if (v->quiet || is_told(v, ev->u.warning.code))
         return;
     buf_cstr(view_talk(v), "wend: warning: ");
-    term_lines(view_talk(v), ev->u.warning.message, INDENT);
+    term_lines(view_talk(v), ev->u.warning.message, TALK_INDENT);
     buf_char(view_talk(v), '\n');
-}
-
-/* In one line, with what to do; below it what else a program wrote. */
-static void put_error(struct view *v, const char *what, const wend_ev_error *e,
-                      const char *what_to_do)
-{
-    struct buf *out = view_talk(v), text = {.mem = &v->mem};
-    wend_str rest = e->message, line = STR_NONE;
-
-    str_line(&rest, &line);
-    paint(v, RED);
-    buf_fmt(out, "wend: %s", what);
-    paint(v, PLAIN);
-    buf_cstr(out, ": ");
-    buf_str(&text, e->code);
-    buf_cstr(&text, ": ");
-    buf_str(&text, line);
-    buf_cstr(&text, *what_to_do ? "; " : "");
-    buf_cstr(&text, what_to_do);
-    buf_char(&text, '\n');
-    buf_str(&text, rest);
-    term_lines(out, buf_view(&text), INDENT);
-    buf_char(out, '\n');
-    out->failed |= text.failed;
-    buf_free(&text);
 }
 
 static void error(struct view *v, const wend_event *ev)
 {
     if (v->quiet || is_told(v, ev->u.error.code))
         return;
-    put_error(v, "error", &ev->u.error, "");
-}
-
-static const struct {
-    const char *code, *what_to_do;
-} hints[] = {
-    {"auth", "check the provider's API key; see 'wend doctor'"},
-    {"rate_limit", "wait, or use another model"},
-    {"service", "the provider has a problem; try again later"},
-    {"network", "check the connection; see 'wend doctor'"},
-    {"timeout", "try again, or raise the time limits"},
-    {"overflow", "the conversation is too long for this model"},
-    {"not_found", "check the model name; see 'wend models PROVIDER'"},
-};
-
-static void failed(struct view *v, const wend_ev_run_end *e)
-{
-    const wend_ev_error unknown = {.code = STR("failed"),
-                                   .message = STR("no reason given")};
-    const wend_ev_error *why = e->error ? e->error : &unknown;
-    const char *what_to_do = "";
-
-    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
-        if (str_is(why->code, hints[i].code))
-            what_to_do = hints[i].what_to_do;
-    if (str_is(why->message, "script: no turn left"))
-        what_to_do = "the script has fewer turns than this run needs: add one, "
-                     "or 'repeat: forever'";
-    put_error(v, "run failed", why, what_to_do);
-}
-
-static const struct {
-    const char *limit, *what, *option;
-} limits[] = {
-    {"turns", "turns", "--max-turns"},
-    {"time", "time", "--timeout"},
-    {"tokens", "tokens", "--budget-tokens"},
-    {"cost", "cost", "--budget-cost"},
-};
-
-/* The run to name for a retry: a child continues with its parent. */
-static wend_str retried(const struct view *v, wend_str run)
-{
-    return *v->parent ? str_of(v->parent) : run;
-}
-
-static void limited(struct view *v, const wend_ev_run_end *e, wend_str run)
-{
-    struct buf *out = view_talk(v);
-
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
-        if (str_is(e->limit, limits[i].limit)) {
-            buf_fmt(out, "wend: stopped at the limit of %s; %s raises it",
-                    limits[i].what, limits[i].option);
-            if (v->stored)
-                buf_fmt(out, ": 'wend retry %.*s %s ...' resumes from there",
-                        (int)run.len, run.ptr, limits[i].option);
-            buf_char(out, '\n');
-            return;
-        }
-    if (str_is(e->limit, "loop")) {
-        buf_cstr(out, "wend: stopped: the model repeats itself; 'loop: off' in "
-                      "the agent's file, or 'repeat: ok' in the tool's, allows "
-                      "it\n");
-        return;
-    }
-    buf_cstr(out, "wend: stopped at a limit: ");
-    term_line(out, e->limit, v->width);
-    buf_char(out, '\n');
-}
-
-static void canceled(struct view *v, wend_str run)
-{
-    buf_cstr(view_talk(v), v->in_chat ? "wend: stopped; /retry asks again"
-                                      : "wend: canceled");
-    if (v->stored && !v->in_chat)
-        buf_fmt(view_talk(v), "; 'wend retry %.*s' resumes from there",
-                (int)run.len, run.ptr);
-    buf_char(view_talk(v), '\n');
+    render_error(v, "error", &ev->u.error, "");
 }
 
 static void run_end(struct view *v, const wend_event *ev)
 {
     const wend_ev_run_end *e = &ev->u.run_end;
-    bool sums = (v->verbose || v->talks) && !v->in_chat,
-         ok = e->outcome == WEND_OUTCOME_OK;
+    bool ok = e->outcome == WEND_OUTCOME_OK;
 
     if (v->plan && ok && e->text.len)
         render_outputs(v, e->text);
@@ -527,19 +413,7 @@ static void run_end(struct view *v, const wend_event *ev)
     else if (v->whole && ok)
         put_text(v, e->text);
     view_end(v);
-    if (e->outcome == WEND_OUTCOME_FAILED)
-        failed(v, e);
-    else if (e->outcome == WEND_OUTCOME_LIMIT && !v->quiet)
-        limited(v, e, retried(v, ev->run));
-    else if (e->outcome == WEND_OUTCOME_CANCELED && !v->quiet)
-        canceled(v, retried(v, ev->run));
-    if (!sums)
-        return;
-    paint(v, DIM);
-    buf_fmt(view_talk(v), "wend: %s, ", wend_outcome_name(e->outcome));
-    status_sum(view_talk(v), &e->metrics);
-    paint(v, PLAIN);
-    buf_char(view_talk(v), '\n');
+    render_outcome(v, ev);
 }
 
 static void compacted(struct view *v, const wend_event *ev)

@@ -174,6 +174,12 @@ struct buf *view_talk(struct view *v)
     return &v->results.text;
 }
 
+void view_paint(struct view *v, const char *how)
+{
+    if (v->colour)
+        buf_cstr(view_talk(v), how);
+}
+
 /* Report a failing file once and stop using it: the events are in the store. */
 static void log_line(struct view *v, wend_str line)
 {

@@ -113,6 +113,12 @@ void view_free(struct view *v);
 /* The outputs for results and talk, with the panel out of the way. */
 struct buf *view_results(struct view *v);
 struct buf *view_talk(struct view *v);
+/* Talk has colours only on terminals. */
+#define PAINT_DIM "\033[2m"
+#define PAINT_RED "\033[31m"
+#define PAINT_PLAIN "\033[0m"
+void view_paint(struct view *v, const char *how);
+enum { TALK_INDENT = 4 }; /* columns before further lines of a text */
 
 /* The panel (live.c). */
 void live_event(struct view *v, const wend_event *ev);
@@ -134,6 +140,11 @@ void render_action_retry(struct view *v, const wend_event *ev);
 void render_action_end(struct view *v, const wend_event *ev);
 void render_plan_end(struct view *v, const wend_event *ev);
 void render_outputs(struct view *v, wend_str json);
+
+/* How it ended (render_end.c). */
+void render_error(struct view *v, const char *what, const wend_ev_error *e,
+                  const char *what_to_do);
+void render_outcome(struct view *v, const wend_event *ev);
 
 /* An answer (render.c) and a line (gist.c). */
 void render_event(struct view *v, const wend_event *ev);

@@ -77,6 +77,38 @@ static void test_words(void)
     }
 }
 
+/* 20 columns. */
+static const struct {
+    const char *why, *text, *wanted;
+} fits[] = {
+    {"what fits stays", "12345678901234567890\n\n  a  b\n",
+     "12345678901234567890\n\n  a  b\n"},
+    {"a text hangs", "one two three four five", "one two three four\n  five\n"},
+    {"a text hangs below its indent", " one two three four five",
+     " one two three four\n   five\n"},
+    {"a column stays a column", "  one  two three four five",
+     "  one  two three\n       four five\n"},
+    {"a column too far to the right goes below",
+     "  --option-name  one two three",
+     "  --option-name\n          one two\n          three\n"},
+    {"a wide word stays whole", "one 12345678901234567890123",
+     "one\n  12345678901234567890123\n"},
+    {"colours stay", "\033[1mone two three four five\033[0m",
+     "\033[1mone two three four\n  five\033[0m\n"},
+    {"nothing", "", ""},
+};
+
+static void test_fit(void)
+{
+    for (size_t i = 0; i < tap_count(fits); i++) {
+        struct buf b = {.mem = &plain};
+
+        term_fit(&b, str_of(fits[i].text), 20);
+        tap_is_str(buf_view(&b), fits[i].wanted, "fit: %s", fits[i].why);
+        buf_free(&b);
+    }
+}
+
 static const struct {
     const char *why, *text, *wanted;
 } lines[] = {
@@ -171,6 +203,7 @@ int main(void)
     setlocale(LC_CTYPE, "");
     test_names();
     test_words();
+    test_fit();
     test_lines();
     test_rows();
     test_ascii();
