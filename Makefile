@@ -115,11 +115,14 @@ $(B)/wend-bench: $(B)/tests/bench/wend_bench.o $(LIB_OBJ)
 # What speed is compared with, and what measures it.
 BENCH_TOOLS := $(B)/tests/raw-client $(B)/tests/best $(B)/tests/proc-bench \
                $(B)/tests/plan-bench $(B)/tests/context-bench \
-               $(B)/tests/sync-floor
+               $(B)/tests/chat-bench $(B)/tests/sync-floor
 $(B)/tests/raw-client: $(B)/tests/bench/raw_client.o
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^
 $(B)/tests/best: $(B)/tests/bench/best.o
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^
+
+$(B)/tests/chat-bench: $(B)/tests/bench/chat_bench.o
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lutil
 
 $(B)/tests/sync-floor: $(B)/tests/bench/sync_floor.o
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^
