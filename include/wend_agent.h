@@ -160,6 +160,11 @@ typedef struct wend_agent_options {
     /* Without it a run whose calls repeat themselves is warned, asked to finish
      * and ended (limit loop); see wend-agent(5). */
     bool loop_off;
+    /* The model that writes summaries of a conversation that becomes too long;
+     * format as `fallbacks`, of which it counts as one. It is asked once for
+     * each; if it fails or lacks the room, the model of the run is. Default:
+     * that model, whose provider has the conversation in its cache. */
+    const char *summary_model;
 } wend_agent_options;
 
 /* Makes an agent of the runtime and its thread. All options are copied. */

@@ -29,9 +29,8 @@ typedef enum wend_request_kind {
 typedef struct wend_request {
     size_t size;
     wend_request_kind kind;
-    const char *by; /* recorded as the initiator; default "inbox" */
-    const char
-        *text; /* for SAY, valid UTF-8; for COMPACT: the focus, or NULL */
+    const char *by;   /* recorded as the initiator; default "inbox" */
+    const char *text; /* for SAY: UTF-8; for COMPACT: the focus, or NULL */
     const char *call; /* for APPROVE: the id of a call that waits ... */
     bool yes;         /* ... and whether it may run */
     bool always;      /* the answer also holds for similar calls of this run */

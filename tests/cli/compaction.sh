@@ -154,6 +154,52 @@ has "say --compact: a summary, once" "$out" '"method":"summary"'
 is "say --compact: once" "$(count compacted)" 1
 "$WEND" context last >"$out"
 has "say --compact: the model sees it" "$out" "is replaced by this summary"
+"$WEND" log last >"$out"
+has "say --compact: the log says who asked" "$out" "compact by command"
+
+# A pin that leaves no room is refused with both sizes.
+rm -f "$go"
+begin "$WEND" run -q -a b.yaml --approve shell 'Count to the end, please.'
+soon in_log "$id" '"name":"shell"'
+exits "say --pin: over the window" 2 "$WEND" say --pin "$id" "$(seq -s ' ' 1 9000)"
+has "say --pin: over the window: why" "$err" "cannot be pinned: with it, what must stay"
+has "say --pin: over the window: the limit" "$err" "a request to script has at most 6000"
+exits "say --pin: a short one" 0 "$WEND" say --pin "$id" 'In German.'
+touch "$go"
+soon in_log "$id" '"type":"run_end"'
+is "say --pin: only that one is there" "$(events message | grep -c pinned)" 1
+
+# Another model writes the summaries.
+printf '{"model":"cheap","turns":[%s]}' "$summary" >cheap.json
+printf '{"turns":[%s,{"text":"done"}]}' "$work_turn" >s.json
+agent 2400 'summary_model: script:cheap.json' >c.yaml
+exits "summary_model" 0 "$WEND" run -q -a c.yaml 'Count to the end, please.'
+is "summary_model: its answer" "$(cat "$out")" done
+events compacted | tail -1 >"$out"
+has "summary_model: a summary" "$out" '"method":"summary"'
+has "summary_model: what it is about" "$out" '"topics":["Task"]'
+is "summary_model: it writes summaries alone" \
+    "$(events model_start | grep '"model":"cheap"' | grep -vc '"purpose":"summary"')" 0
+exits "summary_model: verify" 0 "$WEND" verify last
+seq=$(events compacted | sed -nE '1s/.*"seq":([0-9]+),"time.*/\1/p')
+exits "summary_model: a fork" 0 "$WEND" fork -q --at $((seq - 1)) "$(newest)"
+exits "summary_model: a fork: verify" 0 "$WEND" verify last
+agent 2400 'summary_model: cheap' >wrong.yaml
+exits "summary_model: no provider" 2 "$WEND" run -q -a wrong.yaml x
+
+# A result that the log keeps as a blob, and that a summary has replaced.
+# shellcheck disable=SC2016
+printf '{"turns":[%s,{"calls":[{"name":"shell","args":{"command":"seq 1 50000"}}]},%s,%s,%s]}' \
+    "$summary" "${work_turn/150/90}" \
+    '{"calls":[{"name":"read_result","args":{"call":"0/call_1","offset":200000}}]}' \
+    '{"text":"${tool_result}"}' >s.json
+exits "a result that is gone" 0 "$WEND" run -q -a b.yaml --approve shell 'How many?'
+events compacted | grep -c '"method":"summary"' >"$out"
+[ "$(cat "$out")" -ge 1 ]
+ok "a result that is gone: a summary has replaced it"
+"$WEND" log --json last | grep '"type":"call_end"' | tail -1 >"$out"
+has "a result that is gone: it can be read" "$out" "of 288894; the next offset is"
+
 exits "say --compact --pin" 2 "$WEND" say --compact --pin "$id" x
 exits "say without a text" 2 "$WEND" say "$id"
 

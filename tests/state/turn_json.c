@@ -56,6 +56,13 @@ static const struct {
     {"refused", K_I64, offsetof(struct turn, refused)},
     {"limit_tokens", K_I64, offsetof(struct turn, limit_tokens)},
     {"results_cut", K_BOOL, offsetof(struct turn, results_cut)},
+    {"own_at", K_U32, offsetof(struct turn, own.at)},
+    {"own_model", K_STR, offsetof(struct turn, own.name)},
+    {"own_refused", K_I64, offsetof(struct turn, own.refused_tokens)},
+    {"own_limit", K_I64, offsetof(struct turn, own.limit_tokens)},
+    {"own_used", K_I64, offsetof(struct turn, own.used_tokens)},
+    {"own_estimate", K_I64, offsetof(struct turn, own.used_estimate)},
+    {"own_ratio", K_I64, offsetof(struct turn, own.ratio)},
     {"fold", K_BOOL, offsetof(struct turn, fold)},
     {"folding", K_BOOL, offsetof(struct turn, folding)},
     {"focus", K_STR, offsetof(struct turn, focus)},
@@ -319,6 +326,8 @@ void turn_write(struct buf *b, const struct turn *t)
     put_msgs(b, t->history);
     buf_cstr(b, ",\"aside\":");
     put_msgs(b, t->aside);
+    buf_cstr(b, ",\"gone\":");
+    put_msgs(b, t->gone);
     buf_cstr(b, ",\"pending\":");
     put_msgs(b, t->pending);
     buf_cstr(b, ",\"calls\":");
@@ -503,6 +512,21 @@ static bool read_flags(const struct json *list, struct turn *t)
     return true;
 }
 
+/* Messages that are no conversation. */
+static bool read_loose(const struct json *list, struct arena *a,
+                       const struct msg **out)
+{
+    for (const struct json *j = list ? list->first : NULL; j; j = j->next) {
+        struct msg *m = read_msg(j, a);
+
+        if (!m)
+            return false;
+        m->prev = *out;
+        *out = m;
+    }
+    return true;
+}
+
 static bool read_state(const struct json *j, const struct keep *k,
                        struct turn *t, wend_error *err)
 {
@@ -549,16 +573,8 @@ static bool read_state(const struct json *j, const struct keep *k,
     for (const struct json *m = list ? list->first : NULL; m; m = m->next)
         if (!t->config || !turn_history_add(t, read_msg(m, k->arena)))
             return false;
-    list = json_get(j, "pending");
-    for (const struct json *m = list ? list->first : NULL; m; m = m->next) {
-        struct msg *said = read_msg(m, k->arena);
-
-        if (!said)
-            return false;
-        said->prev = t->pending;
-        t->pending = said;
-    }
-    return true;
+    return read_loose(json_get(j, "pending"), k->arena, &t->pending) &&
+           read_loose(json_get(j, "gone"), k->arena, &t->gone);
 }
 
 wend_status turn_read(wend_str json, const struct keep *k, struct turn *out,

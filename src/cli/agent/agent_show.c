@@ -156,6 +156,7 @@ void agent_show(struct buf *out, const wend_manifest *m)
     put_text(out, "model", o->model);
     put_text(out, "at", o->base_url);
     put_words(out, "fallback", o->fallbacks, o->fallbacks_count);
+    put_text(out, "summaries", o->summary_model);
     put_words(out, "params", o->params, o->params_count);
     put_text(out, "extra", o->extra);
     put_words(out, "headers", o->headers, o->headers_count);

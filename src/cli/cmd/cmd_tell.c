@@ -130,6 +130,42 @@ static int run_simply(struct cli *cli)
     return code;
 }
 
+struct refusal {
+    int64_t seq; /* 0: none */
+    struct buf why;
+};
+
+static void note_refusal(void *ctx, const wend_event *ev)
+{
+    struct refusal *r = ctx;
+
+    if (!str_is(ev->u.warning.code, "pin_refused"))
+        return;
+    r->seq = ev->seq;
+    buf_clear(&r->why);
+    buf_str(&r->why, ev->u.warning.message);
+}
+
+/* The run refuses what would leave no room for anything else. */
+static int say_pinned(struct cli *cli, const char *id, wend_request said)
+{
+    wend_replay_options o = {.size = sizeof o, .filter.types = TYPE(WARNING)};
+    struct refusal r = {.why.mem = &cli_mem};
+    wend_told told;
+    int64_t before;
+    int code = each_event(cli, id, &o, note_refusal, &r);
+
+    before = r.seq;
+    if (!code)
+        code = ask(cli, id, said, &told);
+    if (!code && told == WEND_TOLD_LATE)
+        code = each_event(cli, id, &o, note_refusal, &r);
+    if (code)
+        return code;
+    return r.seq == before ? say_told(id, told)
+                           : complain(EXIT_USAGE, "%s", r.why.ptr);
+}
+
 static int run_say(struct cli *cli)
 {
     wend_request r = {.kind = cli->set.compact ? WEND_REQUEST_COMPACT
@@ -146,10 +182,12 @@ static int run_say(struct cli *cli)
         return usage_error(cli, "expected a run and a message");
     code = read_parts(cli, &r.parts, &r.parts_count);
     if (!code)
-        code = find_arg(cli, open_store, &found);
+        code = find_arg(cli, r.pin ? open_runtime : open_store, &found);
     put_args(cli, 1, &text);
     r.text = text.ptr;
-    return code ? code : tell(cli, found.id, r);
+    if (code)
+        return code;
+    return r.pin ? say_pinned(cli, found.id, r) : tell(cli, found.id, r);
 }
 
 /* ---- Approve ------------------------------------------------------------- */

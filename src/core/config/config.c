@@ -236,6 +236,7 @@ static void model_read(const struct json *j, struct arena *a,
     price_read(json_get(j, "price"), &out->price);
     params_read(j, a, &out->params);
     out->media = media_read(json_get(j, "media"));
+    out->aside = json_is_true(json_get(j, "aside"));
 }
 
 /* The model itself, then what is asked in its place. */
@@ -255,6 +256,9 @@ static bool models_read(const struct json *j, struct arena *a, struct config *c)
     for (const struct json *m = count > 1 ? list->first : NULL; m; m = m->next)
         model_read(m, a, &models[c->models_count++]);
     assert(c->models_count == count);
+    c->summary_at = config_model(c, json_str(json_get(j, "summary_model")));
+    if (c->summary_at == c->models_count)
+        c->summary_at = 0;
     return true;
 }
 

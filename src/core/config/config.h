@@ -129,6 +129,7 @@ struct model_use {
     struct params params;   /* of requests to it */
     uint32_t media;         /* 1 << enum media_type: all but what it is known
                                not to accept */
+    bool aside;             /* it is asked for summaries alone */
 };
 
 /* What can be given a task, as a run of its own: an agent, or a plan with its
@@ -186,6 +187,8 @@ struct config {
     wend_str schema_wrong;          /* why it does not compile */
     const struct model_use *models; /* in the order they are tried */
     uint32_t models_count;          /* at least one */
+    uint32_t summary_at;            /* the one that summaries are asked of; 0:
+                                       the one that the run asks */
     struct frame frame;             /* of a run without a context */
     const struct child_config *children;
     size_t children_count;

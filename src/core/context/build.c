@@ -35,7 +35,7 @@ static wend_str cut_text(const struct msg *m, const struct result_cut *c,
                          bool readable, struct arena *a)
 {
     struct buf b = {.mem = a->mem};
-    wend_str all = m->whole.ptr ? m->whole : m->text;
+    wend_str all = result_whole(m);
     size_t head = utf8_cut(all, (size_t)c->head);
     size_t tail = tail_start(all, c->tail);
 
@@ -68,6 +68,29 @@ int64_t cut_tokens(const struct msg *m, const struct result_cut *c,
     return msg_tokens(cut_text(m, c, readable, a)) + m->media;
 }
 
+/* The newest of those that go, for the model to read. */
+static void put_gone(struct buf *b, const struct compaction *c,
+                     const struct msg **list)
+{
+    enum { NAMED_MAX = 8 };
+    int named = 0;
+
+    for (int64_t i = c->from; c->readable && i-- && named < NAMED_MAX;) {
+        const struct msg *m = list[i];
+
+        if (!result_goes(m, c) || result_whole(m).len < RESULT_NAMED_BYTES)
+            continue;
+        buf_cstr(b, named++ ? ", "
+                            : "\n\n[Results that are left out, and that the "
+                              "tool read_result reads: ");
+        buf_fmt(b, "{\"call\":\"%lld/%.*s\"} (%.*s, %zu bytes)",
+                (long long)m->turn, STR_ARGS(m->call), STR_ARGS(m->name),
+                result_whole(m).len);
+    }
+    if (named)
+        buf_char(b, ']');
+}
+
 /* Summary or note: no text of the user. */
 static struct msg *own_msg(wend_str text, bool summary, struct arena *a)
 {
@@ -83,19 +106,11 @@ static struct msg *own_msg(wend_str text, bool summary, struct arena *a)
     return m;
 }
 
-static struct msg *summary_msg(wend_str text, struct arena *a)
-{
-    struct buf b = {.mem = a->mem};
-
-    buf_cstr(&b, SUMMARY_LEAD);
-    buf_str(&b, text);
-    return own_msg(buf_keep(&b, a), true, a);
-}
-
 /* ---- The list ------------------------------------------------------------ */
 
 struct building {
     const struct compaction *c;
+    const struct msg **list; /* the messages before, oldest first */
     struct arena *a;
     uint64_t first;
     const struct msg *head;
@@ -115,20 +130,29 @@ static void put(struct building *b, struct msg *m)
 
 static void put_summary(struct building *b)
 {
+    struct buf text = {.mem = b->a->mem};
+
     if (b->summarised || !b->c->summary.ptr)
         return;
     b->summarised = true;
-    put(b, summary_msg(b->c->summary, b->a));
+    buf_cstr(&text, SUMMARY_LEAD);
+    buf_str(&text, b->c->summary);
+    put_gone(&text, b->c, b->list);
+    put(b, own_msg(buf_keep(&text, b->a), true, b->a));
 }
 
 /* Where the first message is gone; one note stands for all. */
 static void drop(struct building *b)
 {
+    struct buf text = {.mem = b->a->mem};
+
     b->same = false;
     if (b->noted || b->c->dropped <= 0)
         return;
     b->noted = true;
-    put(b, own_msg(STR(DROPPED_NOTE), false, b->a));
+    buf_cstr(&text, DROPPED_NOTE);
+    put_gone(&text, b->c, b->list);
+    put(b, own_msg(buf_keep(&text, b->a), false, b->a));
 }
 
 static void put_copy(struct building *b, const struct msg *m,
@@ -140,7 +164,7 @@ static void put_copy(struct building *b, const struct msg *m,
         return;
     *copy = *m;
     if (cut) {
-        copy->whole = m->whole.ptr ? m->whole : m->text;
+        copy->whole = result_whole(m);
         copy->text = cut_text(m, cut, b->c->readable, b->a);
         msg_seal(copy);
     }
@@ -190,8 +214,7 @@ static bool is_possible(const struct compaction *c, const struct msg **list,
         m = list[cut->message];
         if (m->role != ROLE_TOOL || cut->head < 0 || cut->tail < 0 ||
             cut->head > INT32_MAX || cut->tail > INT32_MAX ||
-            cut->head + cut->tail >
-                (int64_t)(m->whole.ptr ? m->whole.len : m->text.len))
+            cut->head + cut->tail > (int64_t)result_whole(m).len)
             return false;
     }
     return list[c->from]->role != ROLE_TOOL;
@@ -212,6 +235,7 @@ const struct msg *compact_build(const struct msg *history,
     }
     for (const struct msg *m = history; m; m = m->prev)
         list[m->index] = m;
+    b.list = list;
     if (is_possible(c, list, count))
         for (int64_t i = 0; i < count; i++)
             keep_or_drop(&b, list[i]);
@@ -253,8 +277,7 @@ wend_str compaction_cuts(const struct compaction *c, const struct msg *history,
         json_open(&b, NULL, '{');
         json_add_i64(&b, "message", m->index);
         json_add_str(&b, "call", m->call);
-        json_add_i64(&b, "bytes",
-                     (int64_t)(m->whole.ptr ? m->whole.len : m->text.len));
+        json_add_i64(&b, "bytes", (int64_t)result_whole(m).len);
         json_add_i64(&b, "head", c->cuts[i].head);
         json_add_i64(&b, "tail", c->cuts[i].tail);
         json_close(&b, '}');

@@ -107,6 +107,8 @@ bool compaction_read(const wend_ev_compacted *e, struct arena *a,
  * absent or empty: nothing. */
 extern const wend_str summary_ask;
 wend_str summary_question(wend_str focus, struct arena *a);
+/* A JSON list of the headings of a summary that have something below them. */
+wend_str summary_topics(wend_str summary, struct arena *a);
 /* Tokens that its request may have before that question. */
 int64_t summary_room(const struct context_room *r);
 /* Why an answer is no summary; NULL: it is one. */
@@ -115,9 +117,16 @@ const char *summary_wrong(wend_str text, bool calls, wend_str finish,
 
 /* ---- read_result --------------------------------------------------------- */
 
-/* A page of a result of which the conversation has only a part. False: *out
- * says why there is none. */
-bool result_read(const struct msg *history, wend_str args, struct arena *a,
-                 wend_str *out);
+/* What the conversation has of a result, or had: `whole`, else `text`. */
+wend_str result_whole(const struct msg *m);
+/* Results of at least that many bytes are named where they are left out. */
+enum { RESULT_NAMED_BYTES = 1024 };
+/* Whether the result goes, and not only a part of it. */
+bool result_goes(const struct msg *m, const struct compaction *c);
+/* A page of a result of which the conversation has only a part, or that is
+ * among those `gone`; in at most `most` tokens. False: *out says why there is
+ * none. */
+bool result_read(const struct msg *history, const struct msg *gone,
+                 wend_str args, int64_t most, struct arena *a, wend_str *out);
 
 #endif

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
+
 #define ASK                                                                   \
     "[The conversation becomes too long for the model's window. Write a "     \
     "summary of it now. It replaces all messages but the first and the "      \
@@ -49,10 +51,17 @@ wend_str summary_question(wend_str focus, struct arena *a)
     return buf_keep(&b, a);
 }
 
-/* The summary has room for an eighth. */
+/* The summary has room for an eighth, and in a large window for a long one: if
+ * more were kept free for it, the conversation would never fit whole, and no
+ * cache would have its beginning. */
 int64_t summary_room(const struct context_room *r)
 {
-    return r->window - msg_tokens(summary_ask) - r->most / 8;
+    enum { SUMMARY_TOKENS = 2048 };
+    int64_t answer = r->most / 8;
+
+    if (answer > SUMMARY_TOKENS)
+        answer = SUMMARY_TOKENS;
+    return r->window - msg_tokens(summary_ask) - answer;
 }
 
 static bool is_empty(wend_str s)
@@ -62,6 +71,55 @@ static bool is_empty(wend_str s)
             return false;
     return true;
 }
+
+/* ---- Topics -------------------------------------------------------------- */
+
+enum { TOPICS_MAX = 16, TOPIC_BYTES_MAX = 80 }; /* for a line in a log */
+
+static wend_str trimmed(wend_str s)
+{
+    while (s.len && strchr(" \t\r\n#*", s.ptr[0]))
+        s = str_skip(s, 1);
+    while (s.len && strchr(" \t\r\n:*", s.ptr[s.len - 1]))
+        s.len--;
+    return s;
+}
+
+/* The next line; `rest` continues behind it. */
+static wend_str next_line(wend_str *rest)
+{
+    const char *end = rest->len ? memchr(rest->ptr, '\n', rest->len) : NULL;
+    wend_str line = {rest->ptr, end ? (size_t)(end - rest->ptr) : rest->len};
+
+    *rest = str_skip(*rest, line.len + (end != NULL));
+    return line;
+}
+
+wend_str summary_topics(wend_str summary, struct arena *a)
+{
+    struct buf b = {.mem = a->mem};
+    wend_str heading = STR_NONE;
+    int count = 0;
+
+    json_open(&b, NULL, '[');
+    while (summary.len && count < TOPICS_MAX) {
+        wend_str line = next_line(&summary), text = trimmed(line);
+
+        if (str_starts(line, "#")) {
+            heading = text;
+        } else if (text.len && heading.len) {
+            if (!str_is(text, "none") && !str_is(text, "None") && ++count) {
+                heading.len = utf8_cut(heading, TOPIC_BYTES_MAX);
+                json_add_str(&b, NULL, heading);
+            }
+            heading = STR_NONE; /* its first line decides */
+        }
+    }
+    json_close(&b, ']');
+    return buf_keep(&b, a);
+}
+
+/* ---- What counts as one -------------------------------------------------- */
 
 const char *summary_wrong(wend_str text, bool calls, wend_str finish,
                           const struct context_room *r)

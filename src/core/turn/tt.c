@@ -376,12 +376,11 @@ static void on_request(struct tt *x)
 {
     bool paused = x->t->paused;
 
-    x->s->heard = 1;
-    hear(x, &(struct remote_request){.kind = x->in->kind,
-                                     .by = x->in->by,
-                                     .text = x->in->text,
-                                     .pin = x->in->pin,
-                                     .parts = x->in->parts});
+    x->s->heard = hear(x, &(struct remote_request){.kind = x->in->kind,
+                                                   .by = x->in->by,
+                                                   .text = x->in->text,
+                                                   .pin = x->in->pin,
+                                                   .parts = x->in->parts});
     if (x->in->kind == IN_CANCEL)
         stop_all(x);
     else if (x->in->kind == IN_CONTINUE && paused)

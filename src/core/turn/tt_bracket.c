@@ -262,8 +262,12 @@ static bool may_be_cached(const struct tt *x, const struct work *w)
 static struct call_done read_result(struct tt *x, const struct work *w)
 {
     struct call_done d = {.outcome = WEND_OUTCOME_OK};
+    const struct context_room r = turn_room(x->t);
 
-    if (!result_read(x->t->history, w->args, x->s->scratch, &d.output)) {
+    /* A page of an eighth stays whole beside others. */
+    if (!result_read(x->t->history, x->t->gone, w->args,
+                     r.window ? r.most / 8 : INT64_MAX, x->s->scratch,
+                     &d.output)) {
         d.outcome = WEND_OUTCOME_FAILED;
         d.code = STR("not_found");
     }

@@ -259,7 +259,9 @@ void warn_of_window(struct tt *x, const struct model_use *m, int64_t tokens)
 
 static const struct model_use *models_end(const struct turn *t)
 {
-    return t->config->models + t->config->models_count;
+    const struct model_use *end = t->config->models + t->config->models_count;
+
+    return end[-1].aside ? end - 1 : end; /* at most the last one is */
 }
 
 bool has_fallback(const struct turn *t)

@@ -129,7 +129,7 @@ static void emit_compacted(struct tt *x, wend_str method,
              .tokens_before = turn_tokens(t),
              .tokens_after =
                  turn_tokens_with(t, after->tokens - t->history->tokens),
-             .topics_json = STR("[]"),
+             .topics_json = summary_topics(c->summary, x->s->scratch),
              .attempts = attempts,
              .from = c->from,
              .kept_json = compaction_kept(c, x->s->scratch),
@@ -182,34 +182,92 @@ static void shorten(struct tt *x, const struct context_room *r)
 
 /* ---- Summaries ----------------------------------------------------------- */
 
-/* Its request has one message more, and needs room for the answer. */
-static bool may_ask_summary(struct tt *x, const struct context_room *r,
-                            struct allowance *a)
+/* The agent may name another model, which is asked once if it has the room;
+ * after that the run's own. */
+static const struct model_use *summary_model(const struct turn *t,
+                                             int64_t question)
+{
+    const struct model_use *m = &t->config->models[t->config->summary_at];
+    int64_t input =
+        turn_tokens_for(t, m) + question * family_scale(m->spec) / 1000;
+
+    if (!t->config->summary_at || t->summary_tries ||
+        (m->window_known && input > m->context_tokens * 3 / 4))
+        return turn_model(t);
+    return m;
+}
+
+/* Its request has one message more, and needs room for the answer. NULL: no
+ * model is asked. */
+static const struct model_use *
+may_ask_summary(struct tt *x, const struct context_room *r, struct allowance *a)
 {
     const struct turn *t = x->t;
-    int64_t input = turn_tokens_with(
-        t, msg_tokens(summary_question(t->focus, x->s->scratch)));
+    int64_t question = msg_tokens(summary_question(t->focus, x->s->scratch));
+    const struct model_use *m = summary_model(t, question);
+    int64_t input =
+        m == turn_model(t)
+            ? turn_tokens_with(t, question)
+            : turn_tokens_for(t, m) + question * family_scale(m->spec) / 1000;
 
-    return t->summary_tries < SUMMARY_TRIES_MAX &&
-           compact_fit(t->history, r, summary_room(r), t->frame->prefix,
-                       x->s->scratch) &&
-           allow_turn(x, turn_model(t), input, NULL, a);
+    if (t->summary_tries >= SUMMARY_TRIES_MAX ||
+        (m == turn_model(t) && !compact_fit(t->history, r, summary_room(r),
+                                            t->frame->prefix, x->s->scratch)) ||
+        !allow_turn(x, m, input, NULL, a))
+        return NULL;
+    return m;
 }
 
 /* True: a model is asked for a summary. `ask`: it may be. */
 static bool make_room(struct tt *x, bool ask)
 {
     const struct context_room r = turn_room(x->t);
+    const struct model_use *m = NULL;
     struct allowance a;
 
     if (!is_crowded(x->t, &r) && !can_fold(x))
         return false;
-    if (ask && !x->t->summary.ptr && may_ask_summary(x, &r, &a)) {
-        emit_model_start(x, WEND_PURPOSE_SUMMARY, &a);
+    if (ask && !x->t->summary.ptr)
+        m = may_ask_summary(x, &r, &a);
+    if (m) {
+        emit_model_start(x, model_name(x->t, m), WEND_PURPOSE_SUMMARY, &a);
         want(x, (struct effect){.kind = FX_ASK_MODEL});
         return true;
     }
     shorten(x, &r);
+    return false;
+}
+
+static int64_t pinned_tokens(const struct msg *list)
+{
+    int64_t sum = 0;
+
+    for (; list; list = list->prev)
+        if (list->pinned || (!list->prev && list->role == ROLE_USER))
+            sum += msg_tokens(list->text) + list->media;
+    return sum;
+}
+
+bool may_pin(struct tt *x, wend_str text)
+{
+    const struct turn *t = x->t;
+    const struct msg *said = t->aside ? t->aside : t->history;
+    const struct context_room r = turn_room(t);
+    const struct token_map map = {.scale = family_scale(turn_model(t)->spec)};
+    int64_t stays = r.fixed + pinned_tokens(said) + pinned_tokens(t->pending) +
+                    msg_tokens(text);
+
+    if (!r.window || t->config->no_compaction || stays < r.most)
+        return true;
+    warn(x, STR("pin_refused"),
+         text_fmt(x,
+                  "the message of about %lld tokens cannot be pinned: with it, "
+                  "what must stay in each request has about %lld tokens, and a "
+                  "request to %.*s has at most %lld; say it without --pin, or "
+                  "shorten it",
+                  (long long)tokens_of(&map, msg_tokens(text)),
+                  (long long)tokens_of(&map, stays), STR_ARGS(t->model),
+                  (long long)tokens_of(&map, r.most)));
     return false;
 }
 
@@ -274,13 +332,14 @@ void on_summary_done(struct tt *x)
 
 /* It has been retried as any other request. One that broke off can still be
  * asked for again, since no reader has seen it; one that was too
- * long, of less. */
+ * long, of less; one of another model, of the run's own. */
 void on_summary_fail(struct tt *x)
 {
     const struct reply *r = x->in->reply;
     wend_str code = x->in->error.code;
+    bool other = x->t->config->summary_at && x->t->summary_tries == 1;
 
     warn(x, STR("summary_failed"), x->in->error.message);
     after_summary(x, (r && r->pieces && code_passes(code)) ||
-                         str_is(code, "overflow"));
+                         str_is(code, "overflow") || other);
 }

@@ -25,7 +25,7 @@ static int64_t next_attempt(const struct turn *t, wend_purpose purpose)
     return summary ? t->summary_tries + 1 : 1;
 }
 
-void emit_model_start(struct tt *x, wend_purpose purpose,
+void emit_model_start(struct tt *x, wend_str model, wend_purpose purpose,
                       const struct allowance *a)
 {
     const struct turn *t = x->t;
@@ -34,7 +34,7 @@ void emit_model_start(struct tt *x, wend_purpose purpose,
 
     emit(x, WEND_MODEL_START,
          &(wend_ev_model_start){
-             .model = t->model,
+             .model = model,
              .attempt = next_attempt(t, purpose),
              .purpose = purpose,
              .messages = (t->history ? t->history->index + 1 : 0) + summary,
@@ -76,7 +76,8 @@ void answer_instead(struct tt *x, wend_str text)
 {
     emit_context(x);
     end_context(x);
-    emit_model_start(x, turn_purpose(x->t), &(struct allowance){0});
+    emit_model_start(x, x->t->model, turn_purpose(x->t),
+                     &(struct allowance){0});
     emit(x, WEND_MODEL_END,
          &(wend_ev_model_end){.outcome = WEND_OUTCOME_OK,
                               .purpose = x->t->purpose,
@@ -221,7 +222,7 @@ static void refuse_request(struct tt *x)
     const wend_ev_error *error;
     struct allowance a = {0};
 
-    emit_model_start(x, turn_purpose(t), &a);
+    emit_model_start(x, t->model, turn_purpose(t), &a);
     if (next && allow_turn(x, next, turn_tokens_for(t, next), NULL, &a)) {
         warn_of_room(x, next, tokens);
         ask_again(x, next->name, 0, STR("overflow"), NULL, &a, STR_NONE);
@@ -288,7 +289,7 @@ void send_request(struct tt *x)
     }
     if (!t->again)
         warn_of_window(x, turn_model(t), turn_tokens(t));
-    emit_model_start(x, turn_purpose(t), &a);
+    emit_model_start(x, t->model, turn_purpose(t), &a);
     want(x, (struct effect){.kind = FX_ASK_MODEL});
 }
 

@@ -192,8 +192,10 @@ static void hear_text(struct tt *x, const struct remote_request *q)
                             .parts_count = q->parts.count});
 }
 
-void hear(struct tt *x, const struct remote_request *q)
+bool hear(struct tt *x, const struct remote_request *q)
 {
+    if (q->kind == IN_SAY && q->pin && !may_pin(x, q->text))
+        return false;
     if (q->kind == IN_CANCEL)
         emit_control(x, STR("cancel"), q->by, STR_NONE);
     else if (q->kind == IN_SAY)
@@ -204,6 +206,7 @@ void hear(struct tt *x, const struct remote_request *q)
         emit_control(x, STR("continue"), q->by, STR_NONE);
     else if (q->kind == IN_COMPACT)
         emit_compact(x, q->by, q->text);
+    return true;
 }
 
 /* Whether a model would be asked once more if something were said. */
@@ -233,9 +236,9 @@ static void hear_all(struct tt *x, bool last)
 
         if (!counts(x->t, q->kind, last))
             continue;
-        x->s->heard |= (uint64_t)1 << i;
-        if (x->t->stop.outcome == WEND_OUTCOME_NONE) /* else it is canceled */
-            hear(x, q);
+        /* If it is being stopped, it is canceled. */
+        if (x->t->stop.outcome != WEND_OUTCOME_NONE || hear(x, q))
+            x->s->heard |= (uint64_t)1 << i;
     }
 }
 

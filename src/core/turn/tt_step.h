@@ -97,7 +97,10 @@ void emit_note(struct tt *x, wend_str text);
 void keep_blobs(struct tt *x, const struct event_blob *list);
 
 /* tt_resume.c: requests; those of a resume are heard before anything starts */
-void hear(struct tt *x, const struct remote_request *q);
+bool hear(struct tt *x, const struct remote_request *q); /* false: refused */
+/* tt_context.c: whether there is room for it in every request; else a warning
+ * says why not. */
+bool may_pin(struct tt *x, wend_str text);
 void on_unended(struct tt *x);
 
 /* tt_plan.c */
@@ -168,7 +171,7 @@ void on_summary_fail(struct tt *x); /* its model_end is written */
 /* tt_model.c */
 void ask_model(struct tt *x);
 void send_request(struct tt *x); /* the context is complete */
-void emit_model_start(struct tt *x, wend_purpose purpose,
+void emit_model_start(struct tt *x, wend_str model, wend_purpose purpose,
                       const struct allowance *a);
 /* calls: of the reply, of which those after `whole` are only as far as they
  * were acted upon. */

@@ -152,7 +152,7 @@ static void on_model_start(struct turn *t, const wend_event *ev,
                            arena_str(k->arena, ev->u.model_start.limit)};
     t->metrics.model_calls++;
     if (t->purpose == WEND_PURPOSE_SUMMARY)
-        turn_ask_summary(t, k);
+        turn_ask_summary(t, ev->u.model_start.model, k);
     else if (t->folding)
         turn_unfold(t);
 }

@@ -77,6 +77,13 @@ struct unfinished {
     wend_ev_metrics metrics; /* that count already */
 };
 
+/* What is known about how a model counts, and which one it is. */
+struct asked_model {
+    uint32_t at;
+    wend_str name;
+    int64_t refused_tokens, limit_tokens, used_tokens, used_estimate, ratio;
+};
+
 struct turn {
     enum phase phase;
     wend_str run;
@@ -99,6 +106,7 @@ struct turn {
     const struct msg *pending; /* newer messages; join at context_start */
     const struct msg *aside;   /* the history while a summary of it is asked
                                   for: then `history` is that request */
+    struct asked_model own;    /* while another model writes it; else no name */
     wend_str context_model;    /* of the newest context */
     bool forked;               /* since the newest context ... */
     bool reconfigured;         /* ... and with another config */
@@ -117,7 +125,8 @@ struct turn {
     int64_t used_estimate;  /* what we estimate for the same messages */
     int64_t ratio;          /* provider's count to estimate, in thousandths;
                                0: not known */
-    bool results_cut;       /* the model may read cut results */
+    bool results_cut;       /* the model may read cut results ... */
+    const struct msg *gone; /* ... and those that were left out, newest first */
     bool fold;              /* a compaction is asked for, not done yet ... */
     bool folding;           /* ... since before the newest context */
     wend_str focus;         /* what its summary is to keep above all */
@@ -236,6 +245,9 @@ const struct model_use *turn_model(const struct turn *t);
 /* The maximum that the request has for its answer: what a budget leaves, else
  * `usual`. */
 int64_t turn_answer_tokens(const struct turn *t, int64_t usual);
+/* The JSON Schema that the answer is asked for with; absent: free text, as a
+ * summary is. */
+wend_str turn_schema(const struct turn *t);
 /* Whether readers see what this model call says as it comes. */
 bool turn_shows_deltas(const struct turn *t);
 /* Estimated tokens of the next request: what the provider counted for the last
@@ -266,7 +278,9 @@ turn_event_fn turn_fork, turn_resume, turn_child_start, turn_child_end,
 void turn_on_context_start(struct turn *t, const struct keep *k);
 void turn_on_context_end(struct turn *t);
 /* A model is asked for a summary of the history; and what became of it. */
-void turn_ask_summary(struct turn *t, const struct keep *k);
+void turn_ask_summary(struct turn *t, wend_str model, const struct keep *k);
+/* Back to the model of the conversation. */
+void turn_ask_own(struct turn *t);
 void turn_on_summary(struct turn *t, const wend_ev_model_end *e,
                      const struct keep *k);
 /* A compaction is asked for; and it is done, or cannot be. */

@@ -209,15 +209,51 @@ void turn_unfold(struct turn *t)
     t->summary_tries = 0;
 }
 
-void turn_ask_summary(struct turn *t, const struct keep *k)
+static void count_as(struct turn *t, const struct asked_model *m)
 {
-    const struct context_room r = turn_room(t);
+    t->model_at = m->at;
+    t->model = m->name;
+    t->refused_tokens = m->refused_tokens;
+    t->limit_tokens = m->limit_tokens;
+    t->used_tokens = m->used_tokens;
+    t->used_estimate = m->used_estimate;
+    t->ratio = m->ratio;
+}
+
+static void ask_other(struct turn *t, wend_str model, const struct keep *k)
+{
+    uint32_t at = t->config->summary_at;
+    struct asked_model other = {.at = at};
+
+    if (!at || str_eq(model, t->model) ||
+        !str_eq(model, t->config->models[at].name))
+        return;
+    t->own = (struct asked_model){
+        t->model_at,    t->model,         t->refused_tokens, t->limit_tokens,
+        t->used_tokens, t->used_estimate, t->ratio};
+    other.name = arena_str(k->arena, model);
+    count_as(t, &other);
+}
+
+void turn_ask_own(struct turn *t)
+{
+    if (t->own.name.ptr)
+        count_as(t, &t->own);
+    t->own = (struct asked_model){0};
+}
+
+void turn_ask_summary(struct turn *t, wend_str model, const struct keep *k)
+{
     struct msg *m = arena_alloc(k->arena, sizeof *m);
-    const struct msg *fits = compact_fit(t->history, &r, summary_room(&r),
-                                         t->frame->prefix, k->arena);
+    struct context_room r;
+    const struct msg *fits;
 
     if (!m)
         return;
+    ask_other(t, model, k);
+    r = turn_room(t);
+    fits = compact_fit(t->history, &r, summary_room(&r), t->frame->prefix,
+                       k->arena);
     m->role = ROLE_USER;
     m->text = summary_question(t->focus, k->arena);
     m->own = true;
@@ -234,6 +270,7 @@ void turn_on_summary(struct turn *t, const wend_ev_model_end *e,
     turn_on_usage(t, &e->usage, t->history);
     if (e->error && str_is(e->error->code, "overflow"))
         turn_on_refused(t, e->error->message);
+    turn_ask_own(t);
     t->phase = PH_TURN;
     t->history = t->aside;
     t->aside = NULL;
@@ -273,6 +310,30 @@ static int64_t same_bytes(const struct turn *t, const struct msg *before,
     return frame_bytes(t) + (before && after ? before->bytes_sum : 0);
 }
 
+/* Notes the results that are left out. True: the model is told of one. */
+static bool shelve(struct turn *t, const struct compaction *c,
+                   const struct keep *k)
+{
+    const struct msg **link = &t->gone, *older = t->gone;
+    bool named = false;
+
+    for (const struct msg *m = t->history; m; m = m->prev) {
+        struct msg *copy;
+
+        if (!result_goes(m, c))
+            continue;
+        copy = arena_alloc(k->arena, sizeof *copy);
+        if (!copy)
+            return false;
+        *copy = *m;
+        copy->prev = older;
+        *link = copy;
+        link = &copy->prev;
+        named |= result_whole(m).len >= RESULT_NAMED_BYTES;
+    }
+    return named;
+}
+
 /* A damaged log may say what cannot be: then nothing changes. */
 void turn_on_compacted(struct turn *t, const wend_event *ev,
                        const struct keep *k)
@@ -286,7 +347,8 @@ void turn_on_compacted(struct turn *t, const wend_event *ev,
     if (compaction_read(e, &scratch, &c)) {
         c.readable = t->config->reader != NULL;
         list = compact_build(t->history, &c, t->frame->prefix, k->arena);
-        new_tool = list && c.cuts_count && c.readable && !t->results_cut;
+        new_tool = list && c.readable && (shelve(t, &c, k) || c.cuts_count) &&
+                   !t->results_cut;
         if (list) {
             t->recut_byte = same_bytes(t, t->history, list, new_tool);
             t->history = list;

@@ -61,6 +61,7 @@ static bool take_over(struct turn *t, wend_str config_json, wend_str model,
 {
     if (limits)
         t->limits = *limits;
+    turn_ask_own(t);
     if (config_json.ptr) {
         if (!turn_take_config(t, config_json, k))
             return false;

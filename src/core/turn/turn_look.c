@@ -207,6 +207,12 @@ void turn_take_dropped(struct turn *t, const struct model_use *m,
         t->dropped[model_index(t, m)] |= asked_read(dropped_json, k->arena);
 }
 
+wend_str turn_schema(const struct turn *t)
+{
+    return t->purpose == WEND_PURPOSE_SUMMARY ? STR_NONE
+                                              : t->config->schema_text;
+}
+
 bool turn_shows_deltas(const struct turn *t)
 {
     return t->purpose == WEND_PURPOSE_ANSWER || t->purpose == WEND_PURPOSE_PLAN;

@@ -110,6 +110,9 @@ static wend_status take_models(struct agent_loader *l, struct agent_file *f)
         s = take_model(l, f->seen.path, f->manifest->model, &f->options.model);
     for (size_t i = 0; !s && i < w->count; i++)
         s = take_model(l, f->seen.path, w->list[i].text, &list[i]);
+    if (!s && f->manifest->summary_model.ptr)
+        s = take_model(l, f->seen.path, f->manifest->summary_model,
+                       &f->options.summary_model);
     f->options.fallbacks = w->list ? list : NULL;
     f->options.fallbacks_count = w->count;
     return s;

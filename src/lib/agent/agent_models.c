@@ -24,6 +24,7 @@ struct candidate {
     char *dir;  /* of its tape; NULL: none */
     char *key;
     wend_str name; /* in events */
+    bool aside;    /* for summaries alone */
     struct model facts;
     struct wish wish;
 };
@@ -32,6 +33,7 @@ struct candidates {
     struct mem *mem;
     struct arena arena;
     size_t count;
+    size_t summary; /* of the list; 0: as the run */
     struct candidate list[FALLBACKS_MAX + 1];
     struct pool_model models[FALLBACKS_MAX + 1];
 };
@@ -260,6 +262,8 @@ static void put(struct buf *b, const struct candidates *c,
         if (i) {
             json_open(b, NULL, '{');
             agent_put(b, "name", x->name.ptr);
+            if (x->aside)
+                json_add_bool(b, "aside", true);
         }
         agent_put(b, "model", x->spec);
         if (x->url)
@@ -271,6 +275,8 @@ static void put(struct buf *b, const struct candidates *c,
     }
     if (c->count > 1)
         json_close(b, ']');
+    if (c->summary)
+        agent_put(b, "summary_model", c->list[c->summary].name.ptr);
 }
 
 wend_str agent_blank(const wend_agent *a, wend_str text, struct arena *out)
@@ -347,6 +353,36 @@ static void note_keys(wend_agent *a, const struct candidates *c)
             a->keys[a->keys_count++] = c->models[i].driver->key;
 }
 
+/* One that is there already is not added once more. */
+static wend_status add_summary(struct candidates *c,
+                               const wend_agent_options *o, wend_error *err)
+{
+    struct candidate x = {0};
+    size_t at = 0;
+    wend_status s;
+
+    if (!o->summary_model)
+        return WEND_OK;
+    split(c, &x, o->summary_model);
+    if (!c->arena.failed)
+        place(c, &x, o, c->count);
+    if (c->arena.failed)
+        return fail_nomem(err);
+    while (at < c->count && strcmp(c->list[at].key, x.key) != 0)
+        at++;
+    c->summary = at;
+    if (at < c->count)
+        return WEND_OK;
+    if (at > FALLBACKS_MAX)
+        return fail(err, WEND_E_LIMIT,
+                    "agent: over %d fallback models, the summary model "
+                    "included",
+                    FALLBACKS_MAX);
+    s = add(c, o, o->summary_model, err);
+    c->list[at].aside = true;
+    return s;
+}
+
 wend_status agent_models(wend_agent *a, const wend_agent_options *o,
                          wend_error *err)
 {
@@ -358,6 +394,8 @@ wend_status agent_models(wend_agent *a, const wend_agent_options *o,
 
     for (size_t i = 0; s == WEND_OK && i < o->fallbacks_count; i++)
         s = add(&c, o, o->fallbacks ? o->fallbacks[i] : NULL, err);
+    if (s == WEND_OK)
+        s = add_summary(&c, o, err);
     if (s == WEND_OK) {
         a->no_tool_calls = c.list[0].facts.no_tools;
         put(&a->rest_json, &c, o);

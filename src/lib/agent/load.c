@@ -95,6 +95,7 @@ static void take_file(wend_agent_options *o, const wend_agent_options *f,
     take_text(&o->name, f->name, wins);
     take_text(&o->model, f->model, wins);
     take_text(&o->base_url, f->base_url, wins);
+    take_text(&o->summary_model, f->summary_model, wins);
     take_text(&o->instructions, f->instructions, wins);
     load_limits(&o->limits, &f->limits, wins);
     take_number(&o->context_tokens, f->context_tokens, wins);

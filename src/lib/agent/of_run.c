@@ -282,9 +282,13 @@ static void add_relics(struct remake *m, wend_agent *agent,
 
 /* ---- The agent ----------------------------------------------------------- */
 
+/* *summary: the one with that name; one for summaries alone is no fallback. */
 static const char *const *fallbacks_of(struct remake *m,
-                                       const struct json *list, size_t *count)
+                                       const struct json *config, size_t *count,
+                                       const char **summary)
 {
+    const struct json *list = json_get(config, "fallback");
+    wend_str name = json_str(json_get(config, "summary_model"));
     size_t n = list ? list->count : 0, i = 0;
     const char **out = arena_alloc(&m->load.arena, (n + 1) * sizeof *out);
 
@@ -297,7 +301,10 @@ static const char *const *fallbacks_of(struct remake *m,
             buf_char(&b, '@');
             buf_str(&b, url);
         }
-        out[i++] = buf_keep(&b, &m->load.arena).ptr;
+        out[i] = buf_keep(&b, &m->load.arena).ptr;
+        if (name.ptr && str_eq(json_str(json_get(j, "name")), name))
+            *summary = out[i];
+        i += !json_is_true(json_get(j, "aside"));
     }
     *count = i;
     return out;
@@ -358,14 +365,14 @@ static wend_status make(struct remake *m, const struct past *past,
                     : host->project;
     o.memory_user =
         str_is(json_str(json_get(json_get(config, "memory"), "scope")), "user");
-    o.fallbacks =
-        fallbacks_of(m, json_get(config, "fallback"), &o.fallbacks_count);
+    o.fallbacks = fallbacks_of(m, config, &o.fallbacks_count, &o.summary_model);
     if (!s)
         s = wishes_past(&m->load, config, take, &o);
     if (take & WEND_FORK_MODEL) {
         o.base_url = host->base_url;
         o.fallbacks = host->fallbacks;
         o.fallbacks_count = host->fallbacks_count;
+        o.summary_model = host->summary_model;
         o.output_tokens = 0;
         if (host->model)
             o.model = host->model;

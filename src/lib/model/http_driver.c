@@ -47,6 +47,7 @@ struct http_session {
     const struct msg *sent_last;
     size_t sent_end;  /* bytes up to that message, with it; 0: nothing */
     bool sent_reader; /* its tools had read_result */
+    bool sent_free;   /* no schema was asked for */
     bool sent_media;  /* the request has parts: it is not kept */
     struct sse sse;
     struct decoder decoder;
@@ -478,7 +479,8 @@ static void encode(struct http_session *s, struct wire_ask *q)
 {
     struct buf *b = &s->bufs[REQUEST];
     bool grown = s->sent_end && s->sent_config == q->turn->config &&
-                 s->sent_reader == q->turn->results_cut && s->sent_last &&
+                 s->sent_reader == q->turn->results_cut &&
+                 s->sent_free == !q->schema.ptr && s->sent_last &&
                  msg_is_in(q->turn->history, s->sent_last);
 
     if (grown)
@@ -490,6 +492,7 @@ static void encode(struct http_session *s, struct wire_ask *q)
     s->sent_end = 0;
     s->sent_config = q->turn->config;
     s->sent_reader = q->turn->results_cut;
+    s->sent_free = !q->schema.ptr;
     s->sent_last = q->turn->history;
     codec_request(s->driver->codec, q, b);
     s->sent_media = q->media_count;
@@ -504,7 +507,7 @@ static wend_status begin(struct http_session *s, const struct turn *t,
     struct wire_ask q = {.turn = t,
                          .model = d->model,
                          .max_tokens = turn_answer_tokens(t, d->output_tokens),
-                         .schema = t->config->schema_text};
+                         .schema = turn_schema(t)};
     struct fetch_request request = {
         .headers = d->headers,
         .unix_socket = d->unix_socket,

@@ -22,6 +22,7 @@ static bool is_taken(uint32_t take, wend_str member)
         {WEND_FORK_MODEL, "media"},
         {WEND_FORK_MODEL, "no_tool_calls"},
         {WEND_FORK_MODEL, "fallback"},
+        {WEND_FORK_MODEL | WEND_FORK_PARAMS, "summary_model"},
         {WEND_FORK_TOOLS, "tools"},
         {WEND_FORK_TOOLS, "mcp"},
         {WEND_FORK_POLICY, "policy"},

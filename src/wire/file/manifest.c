@@ -355,6 +355,7 @@ static const struct field agent_rows[] = {
     {"description", field_cstr, AT(description)},
     {"model", read_model, AT(model)},
     {"fallback_models", field_list, WORDS(fallbacks, read_fallback)},
+    {"summary_model", read_model, AT(summary_model)},
     {"base_url", manifest_read_url, AT(base_url)},
     {"context_tokens", field_number, AT(context_tokens), .min = 1,
      .max = MODEL_TOKENS_MAX},

@@ -40,7 +40,7 @@ struct manifest_server { /* of MCP: either a command or a URL */
 enum manifest_memory { MEMORY_OFF, MEMORY_SYNC, MEMORY_ASYNC };
 
 struct agent_manifest {
-    wend_str name, description, model, base_url, instructions;
+    wend_str name, description, model, summary_model, base_url, instructions;
     struct manifest_words fallbacks;
     struct manifest_words tools;      /* names of built-in ones, or files */
     struct manifest_words rules;      /* as wend_agent_options has them */

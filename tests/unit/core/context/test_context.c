@@ -1,6 +1,8 @@
 /*
  * test_context.c - how a conversation becomes shorter: room, cuts, what stays.
  */
+#include <stdlib.h>
+
 #include "core/context/context.h"
 #include "tap.h"
 
@@ -304,42 +306,128 @@ static void test_read(void)
         const char *why, *args;
         bool ok;
         const char *begins, *ends;
+        int64_t most;
     } rows[] = {
+        {"a page that a small window has room for", "{\"call\":\"1/c0\"}", true,
+         "rxx", "[bytes 0 to 256 of 10000; the next offset is 256]", 100},
+        {"a window without room", "{\"call\":\"1/c0\"}", true, "rxx",
+         "[bytes 0 to 64 of 10000; the next offset is 64]", 1},
+        {"one that was left out", "{\"call\":\"0/gone\"}", true, "rxx",
+         "[bytes 0 to 1000 of 1000]", INT64_MAX},
         {"a page", "{\"call\":\"1/c0\",\"offset\":1024}", true, "rxx",
-         "[bytes 1024 to 9216 of 10000; the next offset is 9216]"},
+         "[bytes 1024 to 9216 of 10000; the next offset is 9216]", INT64_MAX},
         {"the last page", "{\"call\":\"1/c0\",\"offset\":9216}", true, "rxx",
-         "[bytes 9216 to 10000 of 10000]"},
+         "[bytes 9216 to 10000 of 10000]", INT64_MAX},
         {"from the start", "{\"call\":\"c0\"}", true, "rxx",
-         "the next offset is 8192]"},
+         "the next offset is 8192]", INT64_MAX},
         {"beyond its end", "{\"call\":\"c0\",\"offset\":10000}", false,
-         "read_result: the offset is beyond", ""},
+         "read_result: the offset is beyond", "", INT64_MAX},
         {"another turn", "{\"call\":\"2/c0\"}", false, "read_result: no result",
-         ""},
+         "", INT64_MAX},
         {"a result that is whole", "{\"call\":\"c1\"}", false,
-         "read_result: no result", ""},
-        {"no call", "{}", false, "read_result needs", ""},
+         "read_result: no result", "", INT64_MAX},
+        {"no call", "{}", false, "read_result needs", "", INT64_MAX},
         {"no number", "{\"call\":\"c0\",\"offset\":\"x\"}", false,
-         "read_result: \"offset\" must", ""},
+         "read_result: \"offset\" must", "", INT64_MAX},
         {"below 0", "{\"call\":\"c0\",\"offset\":-1}", false,
-         "read_result: \"offset\" must", ""},
+         "read_result: \"offset\" must", "", INT64_MAX},
     };
 
     for (size_t i = 0; i < tap_count(rows); i++) {
         struct result_cut cut = {2, 100, 100};
         struct compaction c = {.cuts = &cut, .cuts_count = 1, .readable = true};
         const struct msg *list;
+        struct msg gone = {.role = ROLE_TOOL, .call = STR("gone")};
         struct talk k;
         wend_str out;
         bool ok;
 
         talk(&k, "u c42");
+        gone.text = text_of(&k, 1000, 'r');
         list = compact_build(k.newest, &c, 7, &k.a);
-        ok = result_read(list, str_of(rows[i].args), &k.a, &out);
+        ok = result_read(list, &gone, str_of(rows[i].args), rows[i].most, &k.a,
+                         &out);
         tap_ok(ok == rows[i].ok && str_starts(out, rows[i].begins) &&
                    str_ends(out, rows[i].ends),
                "read: %s: %.*s", rows[i].why, (int)(out.len % 200), out.ptr);
         arena_free(&k.a);
     }
+}
+
+/* Reading on from page to page comes to the end, in any window. */
+static void test_read_all(void)
+{
+    static const int64_t rooms[] = {1, 20, 100, 1000, 100000};
+
+    for (size_t i = 0; i < tap_count(rooms); i++) {
+        struct result_cut cut = {2, 64, 32};
+        struct compaction c = {.cuts = &cut, .cuts_count = 1, .readable = true};
+        int64_t offset = 0, pages = 0, most = 0;
+        const struct msg *list;
+        char args[64];
+        struct talk k;
+        wend_str out;
+        const char *next = NULL;
+
+        talk(&k, "u c5");
+        list = compact_build(k.newest, &c, 7, &k.a);
+        do {
+            snprintf(args, sizeof args, "{\"call\":\"1/c0\",\"offset\":%lld}",
+                     (long long)offset);
+            if (!result_read(list, NULL, str_of(args), rooms[i], &k.a, &out))
+                break;
+            most = msg_tokens(out) > most ? msg_tokens(out) : most;
+            next = memmem(out.ptr, out.len, "next offset is ", 15);
+            if (next)
+                offset = strtoll(next + 15, NULL, 10);
+            pages++;
+        } while (next && pages < 5000);
+        tap_ok(pages < 5000 && !next && most <= rooms[i] + 100,
+               "read: %lld pages of at most %lld tokens", (long long)pages,
+               (long long)most);
+        arena_free(&k.a);
+    }
+}
+
+static void test_topics(void)
+{
+    static const struct {
+        const char *why, *summary, *topics;
+    } rows[] = {
+        {"headings with something below them",
+         "# Task\ncount\n# Decisions\nnone\n\n## Next steps:\n- one\n- two",
+         "[\"Task\",\"Next steps\"]"},
+        {"no headings", "just a text", "[]"},
+        {"no summary", NULL, "[]"},
+        {"nothing below it", "# Task\n\n# Blockers\n", "[]"},
+        {"quotes", "# \"Task\"\nx", "[\"\\\"Task\\\"\"]"},
+    };
+    struct arena a = {.mem = &plain};
+
+    for (size_t i = 0; i < tap_count(rows); i++)
+        tap_is_str(summary_topics(str_of(rows[i].summary), &a), rows[i].topics,
+                   "topics: %s", rows[i].why);
+    arena_free(&a);
+}
+
+/* A result that goes is named where the summary is. */
+static void test_gone(void)
+{
+    struct model_use m = model(3000, 0);
+    struct context_room r = room_of(&m, 0, 0, &average);
+    struct compaction c = {.readable = true};
+    const struct msg *built;
+    struct talk k;
+
+    talk(&k, "u c4 c21 c3 c3 c3 c3 c3 c3 u c1");
+    tap_ok(compact_tail(k.newest, &r, STR("what was"), &k.a, &c),
+           "gone: folded");
+    built = at(compact_build(k.newest, &c, 7, &k.a), 1);
+    tap_ok(str_has(built->text, STR("{\"call\":\"1/c0\"} (t, 10000 bytes)")) &&
+               !str_has(built->text, STR("3/c0")),
+           "gone: a long one is named, short ones are not: %.*s",
+           STR_ARGS(built->text));
+    arena_free(&k.a);
 }
 
 static void test_summary(void)
@@ -431,6 +519,9 @@ int main(void)
     test_bytes();
     test_forged();
     test_read();
+    test_read_all();
+    test_topics();
+    test_gone();
     test_summary();
     return tap_done();
 }

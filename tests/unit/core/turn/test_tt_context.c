@@ -43,7 +43,7 @@ struct context_row {
     const char *why, *config, *inputs, *wanted; /* of the last turn */
 };
 
-static const struct context_row rows[] = {
+static const struct context_row orders[] = {
     {"a summary, then the answer", SMALL("680"), FULL "text:sum done",
      SUMMARY "model_end compacted(summary) " ANSWER},
     {"an empty one, and a second one", SMALL("680"), FULL "done text:sum done",
@@ -134,18 +134,18 @@ static const struct context_row rows[] = {
 
 static void test_rows(void)
 {
-    for (size_t i = 0; i < tap_count(rows); i++) {
+    for (size_t i = 0; i < tap_count(orders); i++) {
         struct world w;
-        wend_str wanted = str_of(rows[i].wanted ? rows[i].wanted : "");
+        wend_str wanted = str_of(orders[i].wanted ? orders[i].wanted : "");
 
-        world_init(&w, &plain, rows[i].config);
-        play(&w, rows[i].inputs);
+        world_init(&w, &plain, orders[i].config);
+        play(&w, orders[i].inputs);
         wanted.len -= wanted.len && wanted.ptr[wanted.len - 1] == ' ';
-        if (rows[i].wanted)
-            tap_is_str(last_turn(&w), wanted, "%s", rows[i].why);
+        if (orders[i].wanted)
+            tap_is_str(last_turn(&w), wanted, "%s", orders[i].why);
         else
-            tap_ok(!w.turn.compactions, "%s", rows[i].why);
-        tap_is_i64(w.broken, 0, "%s: no law is broken", rows[i].why);
+            tap_ok(!w.turn.compactions, "%s", orders[i].why);
+        tap_is_i64(w.broken, 0, "%s: no law is broken", orders[i].why);
         world_free(&w);
     }
 }
@@ -177,8 +177,87 @@ static void test_limit(void)
     world_free(&w);
 }
 
+/* ---- Another model for summaries ----------------------------------------- */
+
+#define CHEAP(window)                                                        \
+    "{" TOOLS "," POLICY("all") ",\"context_tokens\":680,\"eager\":\"off\"," \
+                                "\"loop\":\"off\",\"output_tokens\":10,"     \
+                                "\"fallback\":[{\"name\":\"cheap\","         \
+                                "\"model\":\"openai:cheap\",\"aside\":true," \
+                                "\"context_tokens\":" window "}],"           \
+                                "\"summary_model\":\"cheap\"}"
+
+static void test_summary_model(void)
+{
+    static const struct {
+        const char *why, *window, *inputs, *model;
+        int64_t compactions;
+    } rows[] = {
+        {"it is asked for the summary", CHEAP("9000"), FULL, "cheap", 0},
+        {"then the run's own continues", CHEAP("9000"), FULL "text:sum done",
+         "script", 1},
+        {"if it fails, the run's own is asked", CHEAP("9000"), FULL "done",
+         "script", 0},
+        {"if it cannot be asked, too", CHEAP("9000"), FULL "fail:auth",
+         "script", 0},
+        {"if its window is too small, too", CHEAP("300"), FULL, "script", 0},
+        {"a retry stays with it", CHEAP("9000"), FULL "fail:rate_limit retry",
+         "cheap", 0},
+        {"it is asked again after a crash", CHEAP("9000"), FULL "text resume",
+         "cheap", 0},
+        {"it is no fallback", CHEAP("9000"), "start fail:auth", "script", 0},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct world w;
+
+        world_init(&w, &plain, rows[i].window);
+        play(&w, rows[i].inputs);
+        tap_is_str(w.turn.model, rows[i].model, "summary model: %s",
+                   rows[i].why);
+        tap_ok(w.turn.compactions == rows[i].compactions && !w.broken,
+               "  no law is broken");
+        world_free(&w);
+    }
+}
+
+/* ---- Pins ---------------------------------------------------------------- */
+
+static void test_pins(void)
+{
+    static const struct {
+        const char *why;
+        size_t bytes;
+        bool pin, ok;
+    } rows[] = {
+        {"a short one", 40, true, true},
+        {"one over the window", 8000, true, false},
+        {"the same without a pin", 8000, false, true},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct buf text = {.mem = &plain};
+        struct world w;
+
+        while (text.len < rows[i].bytes)
+            buf_cstr(&text, "word ");
+        world_init(&w, &plain, SMALL("680"));
+        play(&w, "start");
+        feed(&w, &(struct input){.kind = IN_SAY,
+                                 .text = buf_view(&text),
+                                 .pin = rows[i].pin});
+        tap_ok((w.turn.pending != NULL) == rows[i].ok, "pin: %s", rows[i].why);
+        tap_ok(str_ends(buf_view(&w.said), rows[i].ok ? "message" : "warning"),
+               "  and it is said");
+        world_free(&w);
+        buf_free(&text);
+    }
+}
+
 int main(void)
 {
+    test_summary_model();
+    test_pins();
     test_rows();
     test_limit();
     return tap_done();
