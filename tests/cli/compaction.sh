@@ -98,7 +98,7 @@ agent 8000 >b.yaml
 exits "a huge result" 0 "$WEND" run -q -a b.yaml --approve shell 'How many?'
 has "a huge result: a page of it" "$out" "10233"
 has "a huge result: where it ends" "$out" \
-    "[bytes 50000 to 58192 of 108894; the next offset is 58192]"
+    "[bytes 50000 to 52048 of 108894; the next offset is 52048]"
 events compacted >"$out"
 has "a huge result: it was cut" "$out" '"method":"trimmed"'
 has "a huge result: its size" "$out" '"bytes":108894'
@@ -187,18 +187,18 @@ exits "summary_model: a fork: verify" 0 "$WEND" verify last
 agent 2400 'summary_model: cheap' >wrong.yaml
 exits "summary_model: no provider" 2 "$WEND" run -q -a wrong.yaml x
 
-# A result that the log keeps as a blob, and that a summary has replaced.
+# The longest result of a program, which a summary has replaced.
 # shellcheck disable=SC2016
 printf '{"turns":[%s,{"calls":[{"name":"shell","args":{"command":"seq 1 50000"}}]},%s,%s,%s]}' \
     "$summary" "${work_turn/150/90}" \
     '{"calls":[{"name":"read_result","args":{"call":"0/call_1","offset":200000}}]}' \
     '{"text":"${tool_result}"}' >s.json
-exits "a result that is gone" 0 "$WEND" run -q -a b.yaml --approve shell 'How many?'
+exits "a result that is gone" 0 "$WEND" run -q -a a.yaml --approve shell 'How many?'
 events compacted | grep -c '"method":"summary"' >"$out"
 [ "$(cat "$out")" -ge 1 ]
 ok "a result that is gone: a summary has replaced it"
 "$WEND" log --json last | grep '"type":"call_end"' | tail -1 >"$out"
-has "a result that is gone: it can be read" "$out" "of 288894; the next offset is"
+has "a result that is gone: it can be read" "$out" "[bytes 200000 to 200512 of 262003; the next offset is 200512]"
 
 exits "say --compact --pin" 2 "$WEND" say --compact --pin "$id" x
 exits "say without a text" 2 "$WEND" say "$id"

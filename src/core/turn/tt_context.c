@@ -182,17 +182,24 @@ static void shorten(struct tt *x, const struct context_room *r)
 
 /* ---- Summaries ----------------------------------------------------------- */
 
+static int64_t summary_input(const struct turn *t, const struct model_use *m,
+                             int64_t question)
+{
+    return m == turn_model(t) ? turn_tokens_with(t, question)
+                              : turn_tokens_for(t, m) +
+                                    question * family_scale(m->spec) / 1000;
+}
+
 /* The agent may name another model, which is asked once if it has the room;
  * after that the run's own. */
 static const struct model_use *summary_model(const struct turn *t,
                                              int64_t question)
 {
     const struct model_use *m = &t->config->models[t->config->summary_at];
-    int64_t input =
-        turn_tokens_for(t, m) + question * family_scale(m->spec) / 1000;
+    int64_t input = summary_input(t, m, question);
 
     if (!t->config->summary_at || t->summary_tries ||
-        (m->window_known && input > m->context_tokens * 3 / 4))
+        (m->window_known && input > m->context_tokens - m->context_tokens / 8))
         return turn_model(t);
     return m;
 }
@@ -205,15 +212,11 @@ may_ask_summary(struct tt *x, const struct context_room *r, struct allowance *a)
     const struct turn *t = x->t;
     int64_t question = msg_tokens(summary_question(t->focus, x->s->scratch));
     const struct model_use *m = summary_model(t, question);
-    int64_t input =
-        m == turn_model(t)
-            ? turn_tokens_with(t, question)
-            : turn_tokens_for(t, m) + question * family_scale(m->spec) / 1000;
 
     if (t->summary_tries >= SUMMARY_TRIES_MAX ||
         (m == turn_model(t) && !compact_fit(t->history, r, summary_room(r),
                                             t->frame->prefix, x->s->scratch)) ||
-        !allow_turn(x, m, input, NULL, a))
+        !allow_turn(x, m, summary_input(t, m, question), NULL, a))
         return NULL;
     return m;
 }
