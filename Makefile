@@ -175,7 +175,7 @@ $(B)/tests/test_waterfall: $(patsubst %,$(B)/src/cli/%.o,term view/bar view/wate
 $(B)/tests/test_markdown: $(patsubst %,$(B)/src/cli/%.o,term view/markdown \
 	view/markdown_inline view/markdown_table)
 $(B)/tests/test_wrap: $(patsubst %,$(B)/src/cli/%.o,term view/wrap)
-$(B)/tests/test_editor: $(patsubst %,$(B)/src/cli/%.o,term chat/editor)
+$(B)/tests/test_editor: $(patsubst %,$(B)/src/cli/%.o,term chat/editor chat/search)
 $(B)/tests/test_live: $(patsubst %,$(B)/src/cli/%.o,term view/panel view/status \
 	view/wrap)
 # A simulator, sim_NAME.c, has its parts in the folder NAME.

@@ -71,6 +71,8 @@ enum dialect_word {
 extern const char *const dialect_words[]; /* ends with NULL */
 extern const char *const on_off_words[];  /* the same */
 extern const char *const status_words[];  /* the same */
+extern const char *const eager_words[], *const effort_words[],
+                                            *const unknown_words[];
 
 struct cli {
     const struct command *command;

@@ -148,6 +148,45 @@
     ROW_TEXT(correlation_id, "correlation-id", "ID",                          \
              when "id of another system (default: the run's)")
 
+/* For commands that ask a model anew. */
+#define ROWS_ASK                                                              \
+    ROW_AGENT("agent: a file or a name (default ./wend.yaml)"),               \
+    ROW_MODEL("provider:model or script:FILE (default $WEND_MODEL)"),         \
+    ROWS_PROVIDER,                                                            \
+    ROW_FLAG(http2, "http2", "use HTTP/2 if the provider supports it"),       \
+    ROW_TIME(model_timeout_ms, "model-timeout",                               \
+             "maximum duration of one model call (default 30m)"),             \
+    ROW_MODELS,                                                               \
+    ROW_PARAM(""),                                                            \
+    ROW_TEXT(record_dir, "record", "DIR",                                     \
+             "record requests and responses in DIR"),                         \
+    ROW_TEXT(playback_dir, "playback", "DIR",                                 \
+             "answer from recorded responses; no network, no key"),           \
+    ROW_TOOL("tool to offer; may be repeated"),                               \
+    ROW_TOOLS("file that defines a tool to offer; may be repeated"),          \
+    ROW_MCP("MCP server NAME=COMMAND or NAME=URL; may be repeated"),          \
+    ROW_FILES,                                                                \
+    ROW_FLAG(goes_on, "continue",                                             \
+             "continue the last conversation of this directory",              \
+             .letter = 'c'),                                                  \
+    ROW_TEXT(instructions, "instructions", "TEXT",                            \
+             "system instructions for the model"),                            \
+    ROW_STORE_ANY
+#define ROWS_ASK_HOW                                                          \
+    ROW_PARALLEL("maximum number of concurrent calls (default 5)"),           \
+    ROW_WORD(eager, "eager", "WHICH", eager_words,                            \
+             "start calls before the message ends: safe, all, off"),          \
+    ROW_WORD(effort, "effort", "LEVEL", effort_words,                         \
+             "thinking effort: default, none, low, medium or high"),          \
+    ROW_APPROVE(APPROVE_HELP),                                                \
+    ROW_WORD(on_unknown, "on-unknown", "WHAT", unknown_words,                 \
+             "unknown outcomes: tell, stop, ask, retry or verify"),           \
+    ROW_SANDBOX(SANDBOX_HELP),                                                \
+    ROW_WORD(notes, "notes", "on|off", on_off_words,                          \
+             "tell the model the project's notes, date and branch"),          \
+    ROWS_NAMES(""),                                                           \
+    ROW_LOG_FILE("")
+
 /* Filters of a listing, see filter_open. */
 #define ROWS_FILTER                                                           \
     ROW_WORD(status, "status", "STATUS", status_words,                        \

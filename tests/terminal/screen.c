@@ -278,7 +278,7 @@ static void press(const char *keys)
 static void type(const char *keys)
 {
     if (has("allow?"))
-        sleep_ms("900"); /* it takes no early answer */
+        sleep_ms("750"); /* it takes no early answer */
     else
         read_first();
     press(keys);

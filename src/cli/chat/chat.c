@@ -21,26 +21,13 @@
 #include "cli/term.h"
 
 static const struct opt opts[] = {
-    ROW_FLAG(goes_on, "continue",
-             "continue the last conversation of this directory", .letter = 'c'),
-    ROW_AGENT("agent: a file or a name (default ./wend.yaml)"),
-    ROW_MODEL("provider:model or script:FILE (default $WEND_MODEL)"),
-    ROWS_PROVIDER,
-    ROW_MODELS,
-    ROW_TOOL("tool to offer; may be repeated"),
-    ROW_TOOLS("file that defines a tool to offer; may be repeated"),
-    ROW_MCP("MCP server NAME=COMMAND or NAME=URL; may be repeated"),
-    ROW_TEXT(instructions, "instructions", "TEXT",
-             "system instructions for the model"),
-    ROW_STORE_ANY,
+    ROWS_ASK,
+    ROWS_EVENTS,
     ROWS_LIMITS("maximum number of turns of an answer (default 50)",
                 "maximum number of tokens of an answer, in and out",
                 "maximum cost of an answer"),
-    ROW_PARALLEL("maximum number of concurrent calls (default 5)"),
-    ROW_APPROVE(APPROVE_HELP),
-    ROW_SANDBOX(SANDBOX_HELP),
-    ROWS_NAMES(""),
-    ROW_LOG_FILE(""),
+    ROWS_ASK_HOW,
+    ROW_STREAM(""),
     ROW_QUIET("print only the answers"),
     ROW_VERBOSE("print details to standard error"),
     ROWS_END,
@@ -161,6 +148,8 @@ void chat_ask(struct chat *c, wend_str text)
     }
     signals_forget();
     if (id[0])
+        c->o.compact = NULL;
+    if (id[0])
         c->o.parts_count = 0; /* they are sent */
     else if (c->o.parts_count)
         chat_say(c,
@@ -274,6 +263,17 @@ static int open_chat(struct chat *c)
     return agent_make(cli);
 }
 
+/* Files of the command line come with the first message. */
+static int attach_files(struct chat *c)
+{
+    const struct words *files = &c->cli->set.files;
+    int code = EXIT_DONE;
+
+    for (size_t i = 0; !code && i < files->count; i++)
+        code = attach_file(c, files->items[i]);
+    return code;
+}
+
 static int run(struct cli *cli)
 {
     struct chat c = {.cli = cli,
@@ -288,11 +288,14 @@ static int run(struct cli *cli)
     if (!cli->set.goes_on && (!cli->set.model || !*cli->set.model))
         return no_model();
     code = open_chat(&c);
+    if (!code)
+        code = attach_files(&c);
     if (code)
         return code;
     str_copy(c.model, sizeof c.model, str_of(cli->set.model));
     c.terminal = isatty(STDIN_FILENO) && term_moves(STDERR_FILENO) &&
-                 isatty(STDOUT_FILENO) && keys_open() >= 0;
+                 isatty(STDOUT_FILENO) && !wants_json(&cli->set) &&
+                 keys_open() >= 0;
     c.tty = keys_open();
     c.markdown.styled = term_colour(STDOUT_FILENO);
     c.markdown.ascii = term_ascii();

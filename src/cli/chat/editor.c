@@ -141,7 +141,7 @@ static size_t line_end(const struct editor *e, size_t at)
 
 /* ---- Up and down --------------------------------------------------------- */
 
-static void show_past(struct editor *e, size_t place)
+void editor_past(struct editor *e, size_t place)
 {
     if (place > e->history.count)
         return;
@@ -162,7 +162,7 @@ static void go_up(struct editor *e)
 
     if (!begin) {
         if (e->place)
-            show_past(e, e->place - 1);
+            editor_past(e, e->place - 1);
         return;
     }
     above = line_begin(e, begin - 1);
@@ -175,7 +175,7 @@ static void go_down(struct editor *e)
            below = end + 1;
 
     if (end == e->text.len) {
-        show_past(e, e->place + 1);
+        editor_past(e, e->place + 1);
         return;
     }
     e->at = line_end(e, below);
@@ -224,6 +224,7 @@ static enum typed control(struct editor *e, char key)
     case CTRL('L'): return EDIT_CLEAR;
     case CTRL('N'): go_down(e); break;
     case CTRL('P'): go_up(e); break;
+    case CTRL('R'): search_begin(e); break;
     case CTRL('U'): cut(e, line_begin(e, e->at), e->at); break;
     case CTRL('W'): cut(e, word_left(e), e->at); break;
     case CTRL('Y'): editor_insert(e, buf_view(&e->cut)); break;
@@ -361,6 +362,8 @@ static enum typed take(struct editor *e, char c)
 {
     if (e->keys_len)
         return escaped(e, c);
+    if (e->searching && !e->pasting && search_take(e, c))
+        return EDIT_NONE;
     if (c == ESC) {
         e->keys[e->keys_len++] = c;
         return EDIT_NONE;

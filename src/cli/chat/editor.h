@@ -30,6 +30,9 @@ struct editor {
     struct words history;
     size_t place;
     struct buf draft, cut; /* the text before the history; Ctrl-Y inserts it */
+    bool searching;        /* for `wanted` in the history: Ctrl-R */
+    bool lost;             /* there is none, or no further one */
+    struct buf wanted;     /* ends with NUL */
     char keys[EDIT_KEYS_MAX];
     size_t keys_len; /* of a sequence that is not whole */
     bool pasting;    /* until the paste ends, or editor_unpaste */
@@ -45,6 +48,12 @@ bool editor_waits(const struct editor *e);
 void editor_unpaste(struct editor *e);
 void editor_insert(struct editor *e, wend_str text);
 void editor_set(struct editor *e, wend_str text); /* cursor at its end */
+void editor_past(struct editor *e, size_t place); /* shows a text of before */
+
+/* search.c, for editor_take. False: the search is over, and the key is not
+ * its own. */
+void search_begin(struct editor *e);
+bool search_take(struct editor *e, char key);
 
 /* Where the cursor is: rows above the last one, and its column. */
 struct edit_cursor {

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "cli/chat/talk.h"
 #include "cli/keys.h"
 #include "cli/signals.h"
@@ -78,6 +79,12 @@ static void lay(void *ctx, struct view *v)
     v->typed_column = at.column;
 }
 
+static bool is_compact(wend_str text)
+{
+    return str_starts(text, "/compact") &&
+           (text.len == 8 || text.ptr[8] == ' ');
+}
+
 /* A text that comes too late waits for the next prompt. */
 static void steer(struct chat *c, struct stream *st)
 {
@@ -85,7 +92,10 @@ static void steer(struct chat *c, struct stream *st)
 
     if (!text.len)
         return;
-    if (text.ptr[0] == '/')
+    if (is_compact(text)) {
+        wend_run_compact(st->run, str_trim(str_skip(text, 8), is_blank));
+        forget_text(c);
+    } else if (text.ptr[0] == '/')
         buf_cstr(view_talk(&st->view),
                  "wend: commands wait for the end of the answer; Esc stops "
                  "it\n");
@@ -145,7 +155,10 @@ static void paint(struct chat *c)
     panel_resize(&c->panel, width, height, term_reflows());
     at = editor_put(&c->editor, &rows, width,
                     height > ROWS_LEFT ? height - ROWS_LEFT : 1);
-    if (c->note.len)
+    if (c->editor.searching)
+        buf_fmt(&row, "search%s: %s", c->editor.lost ? " (nothing found)" : "",
+                c->editor.wanted.ptr);
+    else if (c->note.len)
         buf_str(&row, buf_view(&c->note));
     else
         chat_used(c, &row);
@@ -255,7 +268,7 @@ static bool take_typed(struct chat *c)
         else if (done == EDIT_STOP && stops_again(c))
             c->code = EXIT_CANCELED;
         else if (done == EDIT_TAB)
-            slash_complete(c);
+            tab_complete(c);
         else if (done == EDIT_CLEAR) {
             panel_forget(&c->panel);
             write_all(STDERR_FILENO, STR("\033[H\033[2J"));

@@ -191,36 +191,16 @@ static void do_context(struct chat *c, const char *arg)
                  (int)((double)c->context * 100 / (double)c->window));
 }
 
-static void do_attach(struct chat *c, const char *arg)
+/* The summary is made before the next answer, by the run that gives it. */
+static void do_compact(struct chat *c, const char *arg)
 {
-    wend_part *part = &c->parts[c->o.parts_count];
-
-    if (!*arg)
-        chat_say(c,
-                 "/attach FILE sends a file with the next message; %zu "
-                 "so far",
-                 c->o.parts_count);
-    else if (c->o.parts_count == CHAT_PARTS_MAX)
-        chat_say(c, "a message has at most %d files", CHAT_PARTS_MAX);
-    else if (!read_part(c->cli, arena_str(&c->cli->arena, str_of(arg)).ptr,
-                        part)) {
-        c->o.parts = c->parts;
-        c->o.parts_count++;
-        chat_say(c, "%.*s comes with the next message (%zu bytes)",
-                 (int)part->name.len, part->name.ptr, part->data.len);
+    if (!c->last[0]) {
+        chat_say(c, "nothing was said yet");
+        return;
     }
-}
-
-static void do_detach(struct chat *c, const char *arg)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < c->o.parts_count; i++)
-        if (*arg && !str_is(c->parts[i].name, arg))
-            c->parts[kept++] = c->parts[i];
-    chat_say(c, "%zu left out; %zu come with the next message",
-             c->o.parts_count - kept, kept);
-    c->o.parts_count = kept;
+    c->o.compact = arena_str(&c->cli->arena, str_of(arg)).ptr;
+    chat_say(c, "the next message goes with a summary of the conversation%s%s",
+             *arg ? ", above all of: " : "", arg);
 }
 
 static void do_quit(struct chat *c, const char *arg)
@@ -340,11 +320,13 @@ static void do_load(struct chat *c, const char *arg)
 static void do_help(struct chat *c, const char *arg);
 
 static const struct slash commands[] = {
-    {"attach", "FILE", "send a file with the next message", do_attach},
+    {"attach", "FILE", "send a file with the next message", slash_attach},
     {"clear", "", "begin a new conversation", do_clear},
+    {"compact", "[FOCUS]", "shorten the conversation, with a summary",
+     do_compact},
     {"context", "", "how full the window of the model is", do_context},
     {"cost", "", "tokens and money of this chat", do_cost},
-    {"detach", "[FILE]", "leave out a file, or all of them", do_detach},
+    {"detach", "[FILE]", "leave out a file, or all of them", slash_detach},
     {"fork", "[SESSION]", "continue as another session", do_fork},
     {"help", "", "this list", do_help},
     {"load", "SESSION|RUN", "continue another conversation", do_load},
@@ -372,6 +354,11 @@ static void do_help(struct chat *c, const char *arg)
                 "an answer.");
 }
 
+const char *slash_name(size_t i)
+{
+    return i < COMMANDS ? commands[i].name : NULL;
+}
+
 void slash_do(struct chat *c, wend_str text)
 {
     const char *names[COMMANDS];
@@ -393,46 +380,4 @@ void slash_do(struct chat *c, wend_str text)
     str_copy(name, sizeof name, str_of(words + 1));
     chat_say(c, "unknown command /%s%s; /help lists them", name,
              did_you_mean(hint, name, names, COMMANDS));
-}
-
-/* ---- Completion ---------------------------------------------------------- */
-
-static size_t common(const char *a, const char *b)
-{
-    size_t n = 0;
-
-    while (a[n] && a[n] == b[n])
-        n++;
-    return n;
-}
-
-void slash_complete(struct chat *c)
-{
-    wend_str text = buf_view(&c->editor.text);
-    const char *first = NULL;
-    size_t shared = 0, found = 0;
-
-    if (!text.len || text.ptr[0] != '/' || memchr(text.ptr, ' ', text.len))
-        return;
-    buf_clear(&c->note);
-    for (int i = 0; i < COMMANDS; i++) {
-        if (strncmp(commands[i].name, text.ptr + 1, text.len - 1) != 0)
-            continue;
-        shared = found++ ? common(first, commands[i].name) < shared
-                               ? common(first, commands[i].name)
-                               : shared
-                         : strlen(commands[i].name);
-        if (!first)
-            first = commands[i].name;
-        buf_fmt(&c->note, "%s/%s", c->note.len ? " " : "", commands[i].name);
-    }
-    if (!found)
-        return;
-    c->editor.at = c->editor.text.len;
-    editor_insert(&c->editor,
-                  (wend_str){first + text.len - 1, shared - (text.len - 1)});
-    if (found == 1) {
-        editor_insert(&c->editor, STR(" "));
-        buf_clear(&c->note);
-    }
 }

@@ -54,8 +54,15 @@ extern const struct typist prompt_typist; /* ctx: to be set */
 
 /* slash.c: does what a text that begins with / says. */
 void slash_do(struct chat *c, wend_str text);
-/* Completes it, or says what could follow. */
-void slash_complete(struct chat *c);
+const char *slash_name(size_t i); /* NULL: no more */
+/* tab.c: completes it, or says what could follow. */
+void tab_complete(struct chat *c);
+
+/* attach.c: a file that comes with the next message. Prints what is wrong and
+ * returns 0 or an exit code. */
+int attach_file(struct chat *c, const char *path);
+void slash_attach(struct chat *c, const char *arg);
+void slash_detach(struct chat *c, const char *arg);
 
 /* history.c: texts of earlier chats. */
 void history_load(struct chat *c);

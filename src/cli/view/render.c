@@ -423,9 +423,10 @@ static void compacted(struct view *v, const wend_event *ev)
     if (!v->quiet)
         buf_fmt(view_talk(v),
                 "wend: the conversation was shortened (%.*s): %lld tokens "
-                "instead of %lld\n",
+                "instead of %lld, %lld messages instead of %lld\n",
                 (int)e->method.len, e->method.ptr, (long long)e->tokens_after,
-                (long long)e->tokens_before);
+                (long long)e->tokens_before, (long long)e->messages_after,
+                (long long)e->messages_before);
 }
 
 typedef void (*render_fn)(struct view *v, const wend_event *ev);

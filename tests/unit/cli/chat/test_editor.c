@@ -76,6 +76,7 @@ static void editor_end(struct editor *e)
 {
     buf_free(&e->text);
     buf_free(&e->draft);
+    buf_free(&e->wanted);
     buf_free(&e->cut);
 }
 
@@ -133,6 +134,49 @@ static void test_history(void)
     editor_end(&e);
 }
 
+static void test_search(void)
+{
+    const char *items[] = {"make test", "git log", "make all"};
+    static const struct {
+        const char *name, *keys, *left;
+        bool searching, lost;
+        enum typed done;
+    } steps[] = {
+        {"the newest", "draft\022mak", "|make all", true, false, EDIT_NONE},
+        {"the one before", "\022make\022", "|make test", true, false,
+         EDIT_NONE},
+        {"no further one", "\022make\022\022", "|make test", true, true,
+         EDIT_NONE},
+        {"none at all", "ab\022xyz", "ab|", true, true, EDIT_NONE},
+        {"shorter again", "\022gix\177", "|git log", true, false, EDIT_NONE},
+        {"inside a text", "\022log", "git |log", true, false, EDIT_NONE},
+        {"Ctrl-G goes back", "ab\022make\007", "ab|", false, false, EDIT_NONE},
+        {"Ctrl-C goes back", "ab\022make\003", "ab|", false, false, EDIT_NONE},
+        {"Enter sends", "\022git\r", "|git log", false, false, EDIT_SEND},
+        {"a key moves", "\022git\005!", "git log!|", false, false, EDIT_NONE},
+        {"an arrow moves", "\022git\033[C", "g|it log", false, false,
+         EDIT_NONE},
+        {"a paste is text", "\022git\033[200~x\033[201~", "x|git log", false,
+         false, EDIT_NONE},
+    };
+
+    for (size_t i = 0; i < tap_count(steps); i++) {
+        struct editor e = {.text.mem = &plain,
+                           .history = {.items = items, .count = 3},
+                           .place = 3};
+        wend_str keys = {steps[i].keys, strlen(steps[i].keys)};
+        enum typed done = editor_take(&e, &keys);
+        char left[200];
+
+        show(&e, left);
+        tap_is_str(left, steps[i].left, "search: %s", steps[i].name);
+        tap_ok(e.searching == steps[i].searching && e.lost == steps[i].lost &&
+                   done == steps[i].done,
+               "search: %s: its state", steps[i].name);
+        editor_end(&e);
+    }
+}
+
 static void test_rows(void)
 {
     static const struct {
@@ -180,6 +224,7 @@ int main(void)
     setenv("LC_ALL", "C.UTF-8", 1); /* what the terminal shows */
     test_keys();
     test_history();
+    test_search();
     test_rows();
     return tap_done();
 }

@@ -1,0 +1,227 @@
+#!/usr/bin/env bash
+# chat_screen.sh - a conversation on a screen: what it looks like in every width,
+# and its commands. Keys: chat_keys.sh.
+. "$(dirname "$0")/lib.sh"
+if ! has_terminal || [ ! -x "$test_screen" ]; then
+    skip "a chat on a screen" "no terminal"
+    finish
+fi
+
+export LC_ALL=C.UTF-8
+talks=$(model talks '{"turns":[
+{"when":"markdown","text":"# Title\nSome **bold** and `code`.\n\n- one\n- two\n\n```c\nint main(void);\n```\n\n| name | what |\n|---|---|\n| x | a cell with some words |\n\n> said\n","repeat":"forever"},
+{"when":"sum","text":"Let me see.","calls":[{"name":"calculator","args":{"expression":"6*7"}}],"repeat":"forever"},
+{"when":"change","calls":[{"name":"edit_file","args":{"path":"x.txt","old_string":"a","new_string":"b"}}]},
+{"when":"slow","text":"one two three four five six","chunk":4,"delay":"200ms"},
+{"when":"long","text":"aaaa bbbb cccc","chunk":5,"first_delay":"1ms","delay":"90s","repeat":"forever"},
+{"text":"Hello, ${turn}.","usage":{"input":1200,"output":20},"repeat":"forever"}]}')
+start() { "$WEND" log --json "$1" --type run_start >"$work/start"; } # RUN
+said() { json "$work/start" "$(at "data.$1")"; }               # PATH
+
+for size in 40x24 80x24 200x50; do
+    on_screen $size "$WEND chat -m $talks" <<STEPS
+wait help lists
+type markdown\r
+wait said
+wait tokens
+show $work/md
+type /cos\t
+wait /cost
+type \x15
+gone /cost
+type the sum
+type \r
+wait Hello
+sleep 300
+type \x04
+STEPS
+    is "$size: exit status" $status 0
+    has "$size: a heading" "$work/md" "Title"
+    has "$size: bullets" "$work/md" "• two"
+    has "$size: code in a frame" "$work/md" "│ int main(void);"
+    is "$size: the frame" "$(grep -c '^┌─ c$\|^└─$' "$work/md")" 2
+    has "$size: a table" "$work/md" "$([ $size = 40x24 ] &&
+        echo 'x    │ a cell with some words' || echo 'name │ what')"
+    has "$size: the prompt is above its answer" "$out" "> the sum"
+    [ "$(grep -c '^- .* ok  calculator' "$out")" = 1 ]
+    ok "$size: a call is one line" || sed 's/^/# /' "$out"
+    has "$size: how to go on" "$out" "'wend chat -c' continues this"
+    lacks "$size: nothing of the panel stays" "$out" "tokens"
+done
+
+# Words are whole in every width; what code and addresses are is cut.
+words=$(model words '{"turns":[
+{"when":"size","text":"The quick brown fox jumps over the lazy dog and rests. ","chunk":5,"delay":"30ms","repeat":"forever"},
+{"text":"The quick brown fox jumps over the lazy dog, and then it rests for a while beside the river.\n\n- a list item that is longer than forty columns are\n\n> quoted text that is longer than forty columns as well\n\n世界世界世界世界世界世界世界世界世界世界世界。 e\u0301tude e\u0301tude **bold words that are wrapped** end.\n\n```\na line of code that is longer than forty columns\n```\nhttps://example.org/a/very/long/address/that/has/no/space\n","chunk":3,"delay":"1ms","repeat":"forever"}]}')
+for size in 40x40 80x24 200x30; do
+    on_screen $size "$WEND chat -qm $words" <<STEPS
+wait >
+type go\r
+wait space
+wait 0 + 0
+type \x04
+STEPS
+    cp "$out" "$work/wrapped.${size%x*}"
+done
+cat >"$work/wanted.40" <<'ROWS'
+The quick brown fox jumps over the lazy
+dog, and then it rests for a while
+beside the river.
+
+• a list item that is longer than forty
+  columns are
+
+│ quoted text that is longer than forty
+│ columns as well
+
+世界世界世界世界世界世界世界世界世界世
+界世界。 étude étude **bold words that
+are wrapped** end.
+
+┌─
+│ a line of code that is longer than fo
+│ rty columns
+└─
+https://example.org/a/very/long/address
+/that/has/no/space
+ROWS
+cat >"$work/wanted.80" <<'ROWS'
+The quick brown fox jumps over the lazy dog, and then it rests for a while
+beside the river.
+
+• a list item that is longer than forty columns are
+
+│ quoted text that is longer than forty columns as well
+
+世界世界世界世界世界世界世界世界世界世界世界。 étude étude **bold words that
+are wrapped** end.
+
+┌─
+│ a line of code that is longer than forty columns
+└─
+https://example.org/a/very/long/address/that/has/no/space
+ROWS
+for width in 40 80; do
+    is "$width columns: wrapped between words" \
+        "$(sed 1d "$work/wrapped.$width")" "$(cat "$work/wanted.$width")"
+done
+has "200 columns: one row" "$work/wrapped.200" "dog, and then it rests for a \
+while beside the river."
+on_screen 80x24 "$WEND chat -m $words" <<STEPS
+wait help lists
+type size\r
+wait quick
+size 40x24
+wait rests.
+wait tokens
+show $work/narrow
+type \x04
+STEPS
+is "resized while it streams" "$(sed -n '/quick/,/rests/p' "$work/narrow")" \
+    "The quick brown fox jumps over the lazy
+dog and rests."
+
+# ---- Commands ------------------------------------------------------------------------
+
+echo some notes >notes.txt
+echo a >x.txt
+printf '\211PNG\r\n\032\n\001\002' >noise
+on_screen 80x24 "$WEND chat -m $talks --session first" <<STEPS
+wait help lists
+type /attach noise\r
+wait 'noise' is
+type /att\tnote\t
+wait > /attach notes.txt
+type \r
+wait notes.txt comes with
+type /attach x.t\t\r
+wait x.txt comes with
+type /det\tx\t\r
+wait 1 left out; 1 come
+type one\r
+wait Hello
+wait tokens
+type two\r
+wait 2.4k
+type /undo\r
+wait left out
+type \x15/retry\r
+wait 3.6k
+type /fork second\r
+wait second
+type /save talk.md\r
+wait has the conversation
+type /tools\r
+wait grep
+type /context\r
+wait window of
+type /model script:nothing\r
+wait nothing
+type /model $hello\r
+wait next answer
+type three\r
+wait there
+type /load first\r
+wait follows run
+type /save talk.md\r
+wait '/save! talk.md' replaces
+run sh -c 'cp talk.md first.md; echo mine >talk.md'
+type /save talk.md\r
+wait exists already
+run cp talk.md mine.md
+type /save! talk.md\r
+sleep 500
+type /clear\r
+wait new conversation
+type /undo\r
+wait nothing was said
+type \x12some noth
+wait nothing found
+type \x07
+gone search
+type \x12load
+wait > /load first
+type \x03/lo\tfir\t
+wait > /load first
+type \x03/compact\r
+wait nothing was said
+type /quit\r
+STEPS
+is "commands: exit status" $status 0
+is "what cannot be sent ends no chat" "$("$WEND" runs --json --session first |
+    grep -c noise)" 0
+has "/save" first.md "## You"
+is "/save: a file that exists stays" "$(cat mine.md)" mine
+has "/save!: replaces it" talk.md "## You"
+"$WEND" runs --json --session second --limit 1 >"$out"
+id=$(sed 's/^{"run":"\([^"]*\).*/\1/' "$out")
+start "$id"
+is "/fork: another session" "$(said session)" second
+start "$("$WEND" runs --json --session first |
+    sed -n 's/^{"run":"\([^"]*\).*/\1/p' | tail -1)"
+is "/attach: a file waits until it is sent" "$(said 'parts[0].name')" notes.txt
+start "$id"
+is "/undo and /retry: one exchange, asked again" "$(said messages |
+    grep -o '"text":"[^"]*"' | tr '\n' ' ')" \
+    '"text":"one" "text":"Hello, 0." '
+
+folds=$(model folds '{"turns":[
+{"purpose":"summary","text":"# Task\ntalk","when":"the names","repeat":"forever"},
+{"when":"long","text":"aaaa bbbb cccc","chunk":5,"first_delay":"1ms","delay":"90s"},
+{"text":"Hello, ${turn}.","repeat":"forever"}]}')
+printf 'one\ntwo\nthree\nfour\n' | "$WEND" chat -m "$folds" >"$out" 2>"$err"
+on_screen 80x24 "$WEND chat -c" <<STEPS
+wait help lists
+type long\r
+wait aaaa
+type /compact the names\r
+gone > /compact
+type \e
+wait stopped
+type next\r
+wait (summary)
+wait Hello
+type \x04
+STEPS
+has "/compact: while the model answers" "$out" "was shortened (summary): "
+finish
