@@ -268,6 +268,8 @@ exits "a workflow: the rules of the run" 1 given --approve '!mine' given.yaml
 has "a workflow: which rule" "$err" "denied by policy (!mine)"
 exits "a workflow: not without the option" 2 "$WEND" plan run given.yaml
 has "a workflow: where it is named" "$err" "sub/inner.yaml:3:"
+has "a workflow: what is missing" "$err" \
+    "unknown tool 'mine'; there is no file 'sub/tools/mine.yaml'"
 cp mine.yaml sub/tool.yaml
 printf 'wend: agent/1\nname: kid\n' >sub/kid.yaml
 sed 's/type: workflow, target: sub.inner.yaml/type: agent, prompt: go, target: sub\/kid.yaml/' \

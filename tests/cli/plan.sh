@@ -91,11 +91,11 @@ refused "an unknown tool" "4:35: unknown tool 'grap'; did you mean 'grep'?" <<YA
 $head
   - {name: a, type: tool, target: grap}
 YAML
-refused "an agent that is not there" "4:36: unknown agent 'none.yaml'" <<YAML
+refused "an agent that is not there" "4:36: unknown agent 'none.yaml'; there is no file 'none.yaml'" <<YAML
 $head
   - {name: a, type: agent, target: none.yaml, prompt: hi}
 YAML
-refused "a relic that is not there" "4:36: unknown relic 'cache.put'" <<YAML
+refused "a relic that is not there" "4:36: unknown relic 'cache.put'; there is no file 'relics/cache.yaml'" <<YAML
 $head
   - {name: a, type: relic, target: cache.put}
 YAML

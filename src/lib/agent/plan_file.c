@@ -43,6 +43,8 @@ struct plan_loader {
     struct tool_beside *tools;
     struct relic_beside *relics; /* the last one first, as are tools */
     wend_error wrong;            /* what is wrong with a file beside the plan */
+    const char *missing; /* the file that would be the unknown target; NULL:
+                            none */
 };
 
 static wend_status nomem(const struct plan_loader *l)
@@ -66,7 +68,10 @@ static const char *beside(struct plan_loader *l, const char *folder,
     kept = buf_keep(&file, l->load.arena);
     path =
         kept.ptr ? path_beside(l->load.arena, l->file->seen.path, kept) : NULL;
-    return path && !access(path, F_OK) ? path : NULL;
+    if (path && !access(path, F_OK))
+        return path;
+    l->missing = path;
+    return NULL;
 }
 
 static wend_status wrong_name(struct plan_loader *l, const char *path,
@@ -176,6 +181,8 @@ static bool knows_file(struct plan_loader *l, wend_str target)
             ? NULL
             : path_beside(l->load.arena, l->file->seen.path, target);
 
+    if (path && access(path, F_OK))
+        l->missing = path;
     return path && !access(path, R_OK);
 }
 
@@ -203,10 +210,13 @@ static bool knows(void *ctx, wend_str type, wend_str target, const char **near)
     if (str_is(type, "llm"))
         return str_is(target, "default") || memchr(target.ptr, ':', target.len);
     l->load.err = &l->wrong;
+    l->missing = NULL;
     known = str_is(type, "relic")  ? knows_relic(l, target, near)
             : str_is(type, "tool") ? knows_any_tool(l, target, near)
                                    : knows_file(l, target);
     l->load.err = err;
+    if (known || *near)
+        l->missing = NULL;
     return known && !l->wrong.status;
 }
 
@@ -481,6 +491,11 @@ static wend_status parse(struct plan_loader *l, wend_str text)
             *l->load.err = l->wrong;
         return l->wrong.status;
     }
+    if (s && l->missing)
+        return fail_at(l->load.err, s, why.line, why.column,
+                       "%.150s:%u:%u: %.150s; there is no file '%.150s'",
+                       f->seen.path, why.line, why.column, why.message,
+                       l->missing);
     if (s)
         return fail_in(l->load.err, f->seen.path, &why);
     written = yaml_parse(text, l->load.arena, NULL, NULL);
