@@ -23,6 +23,7 @@ struct scenario {
     const char *helper; /* the script of an agent that is given tasks */
     bool plans;         /* the model writes plans */
     bool forks;         /* once it is over, a fork of it goes on, too */
+    bool follows;       /* once it is over, another continues the talk */
     bool waits;         /* for half a second each time */
     int64_t window;     /* of the model, in tokens; 0: not known */
 };

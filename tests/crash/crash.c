@@ -17,6 +17,7 @@
 #include "../unit/campaign.h"
 #include "../unit/tap.h"
 #include "check.h"
+#include "followed.h"
 #include "forked.h"
 #include "planned.h"
 #include "store_wrap.h"
@@ -145,6 +146,12 @@ static const struct scenario scenarios[] = {
                                     "\"forever\"}",
      .answer = "done",
      .forks = true},
+    {.name = "follow",
+     .script = "{\"purpose\":\"summary\",\"text\":\"# Task\",\"repeat\":"
+               "\"forever\"},{" LONG "\"calls\":[" CALL(
+                   "unsafe") "]},{" LONG "\"calls\":[" CALL("idem") "]}," DONE,
+     .answer = "done",
+     .follows = true},
 };
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
 
@@ -248,28 +255,6 @@ static wend_agent *make_agent(wend_runtime *rt, const struct scenario *sc)
     return sc->helper && !add_helper(rt, agent, sc) ? NULL : agent;
 }
 
-/* The newest run of the store that no other started: its id, and whether it
- * is over, and a fork. */
-static bool find_run(wend_store *store, char id[40], bool *over, bool *is_fork)
-{
-    wend_runs *list = NULL;
-    const wend_run_info *info;
-    bool found;
-
-    if (wend_store_list(store, NULL, &list, NULL) != WEND_OK)
-        _exit(8);
-    do
-        found = wend_runs_next(list, &info) == WEND_OK;
-    while (found && info->child);
-    if (found) {
-        snprintf(id, 40, "%.*s", (int)info->run.len, info->run.ptr);
-        *over = info->ended_us != 0;
-        *is_fork = info->parent.ptr != NULL;
-    }
-    wend_runs_free(list);
-    return found;
-}
-
 static void watch(wend_run *run, const struct scenario *sc)
 {
     const wend_event *ev;
@@ -340,6 +325,10 @@ static void child(const struct scenario *sc, long kill_at, bool lies,
             watch(run, sc);
         wend_run_free(run);
     }
+    if (sc->follows && follow_it(agent, o.store, &run) == WEND_OK) {
+        watch(run, sc);
+        wend_run_free(run);
+    }
     wend_agent_free(agent);
     wend_runtime_free(rt);
     wend_store_free(o.store);
@@ -365,7 +354,8 @@ static void checker(const struct scenario *sc, int report)
         wend_runtime_new(&o, &rt, NULL) != WEND_OK)
         _exit(7);
     f.unfinished = !find_run(o.store, id, &over, &is_fork) || !over ||
-                   is_fork != sc->forks;
+                   is_fork != sc->forks ||
+                   (sc->follows && count_runs(o.store) != 2);
     if (!f.unfinished)
         check_logs(rt, o.store, sc, &f);
     wend_runtime_free(rt);

@@ -549,18 +549,14 @@ void turn_take_messages(struct turn *t, const wend_ev_run_start *e,
                         const struct keep *k)
 {
     struct arena scratch = {.mem = k->arena->mem};
-    const struct json *list = NULL;
-    int64_t batch = 0; /* read_result names a result by its turn, too */
+    const struct json *list =
+        json_parse_own(str_or(e->messages_json, "[]"), &scratch, NULL);
 
-    if (e->messages_json.ptr)
-        list = json_parse_own(e->messages_json, &scratch, NULL);
     for (const struct json *j = json_items(list); j; j = j->next) {
         struct msg *m = read_msg(j, k->arena);
 
-        if (m && m->role == ROLE_TOOL)
-            m->turn = batch;
-        else if (m && m->role == ROLE_ASSISTANT)
-            batch--;
+        if (m && t->history) /* read_result names a result by its turn, too */
+            m->turn = t->history->turn - (m->role == ROLE_ASSISTANT);
         if (!turn_history_add(t, m))
             break;
         if (m->role == ROLE_TOOL && !e->follows.ptr)

@@ -27,6 +27,31 @@ static void begin_known(struct sim *s, struct known *k)
     k->reader->style = (enum style)chance_below(&s->chance, STYLES);
 }
 
+/* In some worlds a run continues the conversation of one that is over. */
+static wend_status start_talk(struct sim *s, struct known *k,
+                              wend_run_options *o)
+{
+    const struct known *old =
+        s->head.seed % 8 == 3 && s->runs_count
+            ? &s->runs[chance_below(&s->chance, s->runs_count)]
+            : NULL;
+    wend_status st = WEND_E_INVAL;
+
+    if (old && old->end_acked && !old->parent && !old->planned && !o->plan) {
+        k->agent = old->agent;
+        o->compact = chance_of(&s->chance, 500) ? "" : NULL;
+        st = wend_run_follow(s->agents[k->agent], old->id, STR("and then?"), o,
+                             &k->handle, NULL);
+        trace(s, "run %u follows run %u: %s", k->place, old->place,
+              wend_status_name(st));
+        o->compact = NULL;
+    }
+    if (st != WEND_E_INVAL) /* its model writes plans */
+        return st;
+    return wend_run_start(s->agents[k->agent], STR("a prompt"), o, &k->handle,
+                          NULL);
+}
+
 void act_start(struct sim *s)
 {
     struct known *k = &s->runs[s->runs_count];
@@ -46,9 +71,7 @@ void act_start(struct sim *s)
     k->planned = !k->hooked && chance_of(&s->chance, s->mood.plans);
     o.plan = !k->planned && chance_of(&s->chance, s->mood.planners);
     s->starting = k;
-    st = k->planned ? start_plan(s, k, &o)
-                    : wend_run_start(s->agents[k->agent], STR("a prompt"), &o,
-                                     &k->handle, NULL);
+    st = k->planned ? start_plan(s, k, &o) : start_talk(s, k, &o);
     s->starting = NULL;
     if (st != (s->down ? WEND_E_STORE : WEND_OK) &&
         !(st == WEND_E_NOMEM && s->head.fault.hit))
