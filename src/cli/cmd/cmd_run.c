@@ -22,6 +22,22 @@ enum {
     FILES_MAX = 64,   /* of a prompt, as wend_run_options has it */
 };
 
+const char *const eager_words[] = {
+    [WEND_EAGER_SAFE] = "safe",
+    [WEND_EAGER_ALL] = "all",
+    [WEND_EAGER_OFF] = "off",
+    NULL,
+};
+const char *const effort_words[] = {
+    [WEND_EFFORT_DEFAULT] = "default", [WEND_EFFORT_NONE] = "none",
+    [WEND_EFFORT_LOW] = "low",         [WEND_EFFORT_MEDIUM] = "medium",
+    [WEND_EFFORT_HIGH] = "high",       NULL,
+};
+const char *const unknown_words[] = {
+    [WEND_UNKNOWN_TELL] = "tell",     [WEND_UNKNOWN_STOP] = "stop",
+    [WEND_UNKNOWN_ASK] = "ask",       [WEND_UNKNOWN_RETRY] = "retry",
+    [WEND_UNKNOWN_VERIFY] = "verify", NULL,
+};
 static const struct opt opts[] = {
     ROWS_ASK,
     ROW_TEXT(plan, "plan", "GOAL",
