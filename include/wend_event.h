@@ -186,6 +186,7 @@ typedef struct wend_ev_run_start {
     size_t parts_count;
     const wend_ev_part *past_parts; /* all that `messages` has */
     size_t past_parts_count;
+    wend_str past_refused_json; /* what models refused before this run */
 } wend_ev_run_start;
 
 /* A child of the run that a fork tries again: it did not end ok. The call or

@@ -165,6 +165,11 @@ run "$WEND" log --json last
 : >"$work/requests"
 run "$WEND" fork last -q 'And?'
 is "a fork does not ask for it again" "$(grep -c 'POST ' "$work/requests")" 1
+: >"$work/requests"
+run "$WEND" run -c -q 'And?'
+is "nor does the next run of a conversation" "$(grep -c 'POST ' "$work/requests")" 1
+run "$WEND" log --json last --type run_start
+has "which knows it from its log" "$out" '"past_refused":[{"model":"ollama:x","base_url":'
 ask --json -m openai:x --base-url "$base/=refuse:temperature/more/v1" \
     --param temperature=0.5 --effort low
 is "a second field stays" "$(grep -c '"reasoning_effort":"low"' "$work/requests")" 2
@@ -186,5 +191,11 @@ run "$WEND" plan run plan.yaml --json -m openai:x --param temperature=0.5 \
 is "an action of a plan" $status 0
 has "is tried without it" "$out" '"dropped":["temperature"]'
 is "and the next one knows" "$(grep -c 'POST ' "$work/requests")" 3
+
+# An agent inside asks the same model, and need not be refused itself.
+ask -a outer.yaml -m openai:x --base-url "$base/=refuse:temperature;$task/v1" \
+    --approve all
+is "an agent inside knows it, too" \
+    "$(grep -c '"temperature"' "$work/requests")" 1
 
 finish

@@ -171,6 +171,13 @@ has "a refusal: a note in the second request" got '[image png 8x6 omitted]'
 run "$WEND" log --json last
 ! grep -q omitted "$out"
 ok "a refusal: no note in the log"
+run "$WEND" run -q -c -m "openai:status:400:code=invalid_image;say:a;say:b" \
+    --base-url "$base/v1" 'And?'
+is "a refusal: the next run of the conversation" $status 0
+! sent | grep -q "$red"
+ok "a refusal: does not send it again"
+run "$WEND" log --json last --type run_start
+has "a refusal: and knows why" "$out" '"media":["image"]'
 run "$WEND" run --json -m "openai:status:400:code=invalid_image#2" \
     --base-url "$base/v1" -f red.png go
 is "refused again: it fails" $status 1

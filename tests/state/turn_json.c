@@ -16,10 +16,6 @@ static const char *const role_names[] = {"user", "assistant", "tool", "system"};
 
 /* Plain members, written and read by one table. */
 enum kind { K_I64, K_U32, K_STR, K_BOOL };
-#define DROPPED(i)                                             \
-    {                                                          \
-        "dropped" #i, K_U32, offsetof(struct turn, dropped[i]) \
-    }
 #define CIRCLE(name, kind, member)                                 \
     {                                                              \
         "circle_" name, kind, offsetof(struct turn, circle.member) \
@@ -101,15 +97,6 @@ static const struct {
     {"unpriced", K_BOOL, offsetof(struct turn, unpriced)},
     {"failed_calls", K_U32, offsetof(struct turn, failed_calls)},
     {"labels", K_U32, offsetof(struct turn, labels)},
-    DROPPED(0),
-    DROPPED(1),
-    DROPPED(2),
-    DROPPED(3),
-    DROPPED(4),
-    DROPPED(5),
-    DROPPED(6),
-    DROPPED(7),
-    DROPPED(8),
     SEEN_ALL(results),
     SEEN_ALL(outputs),
     CIRCLE("failed", K_U32, failed),
@@ -285,6 +272,17 @@ static const size_t counts[] = {
     offsetof(wend_ev_metrics, cost_nano),
 };
 
+static void put_refusals(struct buf *b, const struct turn *t)
+{
+    struct arena a = {.mem = b->mem};
+    wend_str text = turn_refusals_text(t, &a);
+
+    if (text.ptr)
+        json_add_raw(b, "refusals", text);
+    b->failed |= a.failed;
+    arena_free(&a);
+}
+
 static void put_unfinished(struct buf *b, const struct unfinished *first)
 {
     buf_char(b, '[');
@@ -339,6 +337,7 @@ void turn_write(struct buf *b, const struct turn *t)
     put_rules(b, t->rules);
     buf_cstr(b, ",\"unfinished\":");
     put_unfinished(b, t->unfinished);
+    put_refusals(b, t);
     buf_cstr(b, ",\"plan\":");
     plan_state_write(b, &t->plan);
     buf_char(b, '}');
@@ -551,6 +550,7 @@ static bool read_state(const struct json *j, const struct keep *k,
     t->purpose = (wend_purpose)purpose;
     t->stop.outcome = (wend_outcome)stop;
     read_rules(json_get(j, "rules"), k, t);
+    turn_take_refusals(t, json_text(json_get(j, "refusals"), k->arena), k);
     t->calls = read_calls(json_get(j, "calls"), k->arena);
     t->calls_count = t->calls ? t->calls->index + 1 : 0;
     if (config.ptr) {

@@ -228,6 +228,7 @@ static void model_read(const struct json *j, struct arena *a,
 {
     out->name = json_str(json_get(j, "name"));
     out->spec = json_str(json_get(j, "model"));
+    out->base_url = json_str(json_get(j, "base_url"));
     out->window_known = json_get(j, "context_tokens") != NULL;
     out->context_tokens =
         i64_or(json_get(j, "context_tokens"), CONTEXT_TOKENS_DEFAULT);

@@ -121,6 +121,7 @@ struct price {
 struct model_use {
     wend_str name;          /* in events; the first one's is run_start's */
     wend_str spec;          /* provider:model */
+    wend_str base_url;      /* absent: the provider's own */
     int64_t context_tokens; /* its window */
     bool window_known;      /* else that is a guess, and no limit */
     int64_t output_tokens;  /* that a request allows an answer; 0 = not said */

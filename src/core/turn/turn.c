@@ -86,6 +86,7 @@ static void on_run_start(struct turn *t, const wend_event *ev,
     t->labels = t->config->within.labels | t->frame->labels;
     t->file_plan = plan ? plan->name : STR_NONE;
     t->phase = PH_BETWEEN;
+    turn_take_refusals(t, e->past_refused_json, k);
     turn_take_messages(t, e, k);
     if (t->config)
         turn_history_add(

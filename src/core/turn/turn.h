@@ -61,12 +61,12 @@ struct call_state {
     size_t parts_count;
 };
 
-/* A model that refused parts of some types in this run: it is not sent any
- * more of them. */
-struct media_refused {
-    const struct media_refused *prev;
-    wend_str model;
-    uint32_t types; /* 1 << enum media_type */
+/* What a model has refused: it is not asked for it again. */
+struct refusal {
+    const struct refusal *prev;
+    wend_str spec, base_url; /* which model, see struct model_use */
+    uint32_t media;          /* 1 << enum media_type */
+    uint32_t dropped;        /* parameters, as core/config/params.h has them */
 };
 
 /* A child of the run that this one tries again: see wend_ev_unfinished. */
@@ -133,13 +133,10 @@ struct turn {
     int64_t summary_tries;  /* since then, that failed */
     wend_str summary;       /* written, not in use yet; absent: none */
 
-    int64_t ask;       /* number of model attempts so far */
-    int64_t attempt;   /* of this model call, from 1 */
-    int64_t tries;     /* of them with this model */
-    uint32_t model_at; /* which of the config's models is asked */
-    /* What each of them has refused to be asked for, as core/config/params.h
-     * has it. */
-    uint32_t dropped[FALLBACKS_MAX + 1];
+    int64_t ask;              /* number of model attempts so far */
+    int64_t attempt;          /* of this model call, from 1 */
+    int64_t tries;            /* of them with this model */
+    uint32_t model_at;        /* which of the config's models is asked */
     int64_t model_us;         /* when this model call began */
     struct allowance allowed; /* for the answer */
     wend_purpose purpose;     /* of this model call */
@@ -152,8 +149,8 @@ struct turn {
     bool unanswered;  /* the newest message broke off: it is no answer */
     bool context;     /* context_start without its end, after a fork */
     bool metrics_due; /* a turn, a plan or a forgotten action ended */
-    const struct unfinished *unfinished;  /* one of a call or an action */
-    const struct media_refused *refusals; /* newest first */
+    const struct unfinished *unfinished; /* one of a call or an action */
+    const struct refusal *refusals;      /* newest first */
 
     const struct call *calls; /* of this message, last one first */
     uint32_t calls_count, failed_calls;
@@ -305,9 +302,6 @@ void turn_take_labels(struct turn *t, wend_str labels_json,
                       const struct keep *k);
 /* Replaces the config; false if it is invalid, or out of memory. */
 bool turn_take_config(struct turn *t, wend_str json, const struct keep *k);
-/* Notes what a model refused; absent: nothing. */
-void turn_take_dropped(struct turn *t, const struct model_use *m,
-                       wend_str dropped_json, const struct keep *k);
 /* A control event's value, and what it does. */
 void limits_write(struct buf *b, const wend_ev_limits *l); /* if not 0 */
 void turn_take_limits(struct turn *t, const struct json *value);
@@ -337,8 +331,6 @@ void turn_add_results(struct turn *t, const struct keep *k);
 /* A copy in the arena; NULL if there are none, or memory runs out. */
 const wend_ev_part *parts_keep(const wend_ev_part *parts, size_t count,
                                struct arena *a);
-/* The types that the model which is asked accepts, as far as is known. */
-uint32_t turn_media(const struct turn *t);
 /* Those that the messages of the conversation have. */
 uint32_t turn_media_present(const struct turn *t);
 /* The parts that the next request carries, newest first: those that the model
@@ -348,9 +340,21 @@ const wend_ev_part **turn_media_sent(const struct turn *t, struct arena *a,
                                      size_t *count);
 /* The types that a provider's words refuse, out of those present. */
 uint32_t media_in_words(wend_str message, uint32_t present);
+
+/* ---- turn_refused.c: what models have refused ---------------------------- */
+
+/* The types that the model which is asked accepts, as far as is known. */
+uint32_t turn_media(const struct turn *t);
+/* Notes what a model refused; absent: nothing. */
+void turn_take_dropped(struct turn *t, const struct model_use *m,
+                       wend_str dropped_json, const struct keep *k);
 /* As the reason of model_retry has them: "refused image". */
 wend_str media_reason(uint32_t types, struct arena *a);
 /* Takes a reason of media_reason; others change nothing. */
 void turn_note_refused(struct turn *t, wend_str reason, const struct keep *k);
+/* All of it for another run, as run_start.past_refused has it; absent: nothing,
+ * or a->failed. */
+wend_str turn_refusals_text(const struct turn *t, struct arena *a);
+void turn_take_refusals(struct turn *t, wend_str json, const struct keep *k);
 
 #endif

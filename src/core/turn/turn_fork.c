@@ -66,7 +66,6 @@ static bool take_over(struct turn *t, wend_str config_json, wend_str model,
         if (!turn_take_config(t, config_json, k))
             return false;
         t->reconfigured = t->redefined = true;
-        memset(t->dropped, 0, sizeof t->dropped);   /* by other models */
         if (t->model_at >= t->config->models_count) /* no event of ours */
             t->model_at = 0;
         t->history = seal_again(t, t->history, k);

@@ -187,26 +187,6 @@ const struct model_use *turn_target_model(const struct turn *t, wend_str target)
                                             : turn_model(t);
 }
 
-/* A log of other hands may have more models than an agent can. */
-static size_t model_index(const struct turn *t, const struct model_use *m)
-{
-    size_t i = (size_t)(m - t->config->models);
-
-    return i <= FALLBACKS_MAX ? i : FALLBACKS_MAX;
-}
-
-uint32_t turn_dropped(const struct turn *t, const struct model_use *m)
-{
-    return t->dropped[model_index(t, m)];
-}
-
-void turn_take_dropped(struct turn *t, const struct model_use *m,
-                       wend_str dropped_json, const struct keep *k)
-{
-    if (dropped_json.ptr)
-        t->dropped[model_index(t, m)] |= asked_read(dropped_json, k->arena);
-}
-
 wend_str turn_schema(const struct turn *t)
 {
     return t->purpose == WEND_PURPOSE_SUMMARY ? STR_NONE

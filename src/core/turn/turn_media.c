@@ -7,8 +7,6 @@
 #include "core/media/media.h"
 #include "core/turn/turn.h"
 
-#define REFUSED "refused "
-
 const wend_ev_part *parts_keep(const wend_ev_part *parts, size_t count,
                                struct arena *a)
 {
@@ -22,16 +20,6 @@ const wend_ev_part *parts_keep(const wend_ev_part *parts, size_t count,
         copy[i].name = arena_str(a, parts[i].name);
     }
     return copy;
-}
-
-uint32_t turn_media(const struct turn *t)
-{
-    uint32_t types = turn_model(t)->media;
-
-    for (const struct media_refused *r = t->refusals; r; r = r->prev)
-        if (str_eq(r->model, t->model))
-            types &= ~r->types;
-    return types;
 }
 
 static uint32_t type_bit(const wend_ev_part *p)
@@ -126,38 +114,4 @@ uint32_t media_in_words(wend_str message, uint32_t present)
                 types |= 1u << words[i].type;
     types &= present;
     return types ? types : present;
-}
-
-wend_str media_reason(uint32_t types, struct arena *a)
-{
-    struct buf b = {.mem = a->mem};
-
-    buf_cstr(&b, REFUSED);
-    for (int i = 0; i < MEDIA_TYPES; i++)
-        if (types & 1u << i)
-            buf_fmt(&b, "%s%s", b.len > sizeof REFUSED - 1 ? "," : "",
-                    media_type_names[i]);
-    return buf_keep(&b, a);
-}
-
-void turn_note_refused(struct turn *t, wend_str reason, const struct keep *k)
-{
-    struct media_refused *r;
-    wend_str one;
-
-    if (!reason.ptr || !str_starts(reason, REFUSED))
-        return;
-    r = arena_alloc(k->arena, sizeof *r);
-    if (!r)
-        return;
-    reason = str_skip(reason, sizeof REFUSED - 1);
-    while (str_take(&reason, ',', &one)) {
-        int type = str_index(one, media_type_names, MEDIA_TYPES);
-
-        if (type >= 0)
-            r->types |= 1u << type;
-    }
-    r->model = t->model;
-    r->prev = t->refusals;
-    t->refusals = r;
 }

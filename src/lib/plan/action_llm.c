@@ -171,7 +171,7 @@ static bool fill_turn(struct action_ask *a, const struct effect *fx)
     a->turn.attempt = a->attempt;
     a->turn.allowed = plan_action_state(&r->turn.plan, fx->action)->allowed;
     a->turn.model_at = model_of(r, action_of(r, fx));
-    memcpy(a->turn.dropped, r->turn.dropped, sizeof a->turn.dropped);
+    a->turn.refusals = r->turn.refusals;
     a->turn.model = a->turn.model_at == r->turn.model_at
                         ? r->turn.model
                         : a->config.models[a->turn.model_at].name;

@@ -149,6 +149,8 @@ static wend_status fill(struct follow *f)
         f->o.compact = str_or(f->turn.focus, "").ptr;
     f->past.follows = str_of(f->id);
     f->past.labels_json = labels_of(f);
+    if (!foreign || f->o.trust_log)
+        f->past.refused_json = turn_refusals_text(&f->turn, &f->arena);
     f->past.messages_json =
         messages_text(f->turn.history, max_history(f, take), &f->arena);
     return f->arena.failed ? fail_nomem(f->err) : WEND_OK;

@@ -262,6 +262,7 @@ static wend_status fill_start(struct wend_run *r, const wend_run_options *o,
         messages_parts(e->messages_json, &r->arena, &e->past_parts_count);
     e->follows = past->follows;
     e->past_labels_json = past->labels_json;
+    e->past_refused_json = past->refused_json;
     run_name(r, o);
     e->user = r->birth.user;
     e->session = r->birth.session;
@@ -341,8 +342,11 @@ wend_status run_begin(struct wend_run *r, wend_str prompt,
         s = take_parts(r, o, past, &e, &in, err);
     if (s == WEND_OK && !r->child)
         s = run_context(r, &e.context_json, err);
-    if (r->child)
+    if (r->child) {
         child_fill_start(r->child, &e);
+        e.past_refused_json =
+            turn_refusals_text(&r->child->parent->turn, &r->arena);
+    }
     r->correlation = arena_str(&r->arena, e.correlation_id);
     in.repaired = utf8_repair(&text, prompt);
     in.hides = run_hides(r);

@@ -175,6 +175,7 @@ struct run_past {
     wend_str model, cwd;
     const wend_ev_limits *limits;
     wend_str messages_json, follows, labels_json; /* of the conversation */
+    wend_str refused_json;                        /* see turn_refusals_text */
     const struct event_blob *blobs; /* of its parts, if they are new */
 };
 

@@ -79,15 +79,30 @@ static void test_rows(void)
 /* From the log alone: another process knows it, too. */
 static void test_kept(void)
 {
+    const struct model_use other = {.spec = STR("openai:other")};
+    struct turn next;
     struct world w;
+    wend_str text;
 
     world_init(&w, &plain, CONFIG);
     go(&w, "start refuse:1 retry refuse:2");
-    tap_is_i64(w.turn.dropped[0], 3, "both are kept, for this model");
-    tap_is_i64(w.turn.dropped[1], 0, "and not for another one");
+    tap_is_i64(turn_dropped(&w.turn, &w.turn.config->models[0]), 3,
+               "both are kept, for this model");
+    tap_is_i64(turn_dropped(&w.turn, &other), 0, "and not for another one");
     play(&w, "resume");
-    tap_is_i64(w.turn.dropped[0], 3, "after a resume, too");
+    tap_is_i64(turn_dropped(&w.turn, &w.turn.config->models[0]), 3,
+               "after a resume, too");
     tap_is_i64(w.broken, 0, "the log says the same");
+    turn_note_refused(&w.turn, STR("refused image,audio"), &w.keep);
+    text = turn_refusals_text(&w.turn, &w.kept);
+    turn_init(&next);
+    next.config = w.turn.config;
+    turn_take_refusals(&next, text, &w.keep);
+    tap_is_i64(turn_dropped(&next, &w.turn.config->models[0]), 3,
+               "the next run knows: %.*s", STR_ARGS(text));
+    tap_is_i64(turn_dropped(&next, &other), 0, "and of no other model");
+    tap_is_i64(turn_media(&next), turn_media(&w.turn),
+               "what it is not sent is the same");
     world_free(&w);
 }
 
