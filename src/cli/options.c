@@ -123,9 +123,7 @@ bool opt_set(const struct opt *o, void *settings, const char *value, int origin,
     case OPT_LIST: return set_list(at, value, origin, a);
     case OPT_NUMBER: return set_number(o, at, value, why);
     case OPT_WORD: return set_word(o, at, value, why);
-    case OPT_LATER:
-        buf_cstr(why, "not available in this version");
-        return false;
+    case OPT_REFUSED: buf_cstr(why, o->words[0]); return false;
     case OPT_AGE: return set_time(true, at, value, why);
     case OPT_TIME: return set_time(false, at, value, why);
     case OPT_MONEY:
@@ -168,7 +166,7 @@ static bool unknown_option(const struct opt *opts, wend_str name,
     int n = 0;
 
     for (; opts->name && n < OPTS_MAX; opts++)
-        if (opts->kind != OPT_LATER)
+        if (opts->kind != OPT_REFUSED)
             names[n++] = opts->name;
     near = str_near(name, names, n);
     buf_fmt(why, "unknown option --%.*s", (int)name.len, name.ptr);
@@ -211,7 +209,7 @@ static bool set_or_say(struct opt_parser *p, const struct opt *o, bool is_long,
 static bool with_value(struct opt_parser *p, const struct opt *o, bool is_long,
                        const char *given)
 {
-    if (!given && o->kind != OPT_LATER) {
+    if (!given && o->kind != OPT_REFUSED) {
         if (p->next >= p->count) {
             put_label(p->why, o, is_long);
             buf_fmt(p->why, " needs a value (%s)", o->value);
@@ -232,7 +230,7 @@ static bool long_option(struct opt_parser *p, const char *text)
         return unknown_option(p->opts, name, p->why);
     if (o->value)
         return with_value(p, o, true, equals ? equals + 1 : NULL);
-    if (equals && o->kind != OPT_LATER) {
+    if (equals && o->kind != OPT_REFUSED) {
         buf_fmt(p->why, "--%s takes no value", o->name);
         return false;
     }

@@ -22,16 +22,16 @@ struct words {
 void words_add(struct words *w, const char *word, struct arena *a);
 
 enum opt_kind {
-    OPT_FLAG,   /* bool */
-    OPT_TEXT,   /* const char * */
-    OPT_LIST,   /* struct words */
-    OPT_NUMBER, /* int64_t, min to max */
-    OPT_TIME,   /* int64_t, milliseconds, at least one */
-    OPT_AGE,    /* the same, with a unit: how long ago */
-    OPT_MONEY,  /* int64_t, USD * 10^-9, more than nothing */
-    OPT_FACTOR, /* double, 0 or more */
-    OPT_WORD,   /* int64_t, the index of one of `words` */
-    OPT_LATER,  /* known, but not in this version */
+    OPT_FLAG,    /* bool */
+    OPT_TEXT,    /* const char * */
+    OPT_LIST,    /* struct words */
+    OPT_NUMBER,  /* int64_t, min to max */
+    OPT_TIME,    /* int64_t, milliseconds, at least one */
+    OPT_AGE,     /* the same, with a unit: how long ago */
+    OPT_MONEY,   /* int64_t, USD * 10^-9, more than nothing */
+    OPT_FACTOR,  /* double, 0 or more */
+    OPT_WORD,    /* int64_t, the index of one of `words` */
+    OPT_REFUSED, /* of another command; `words` has one: what to do instead */
 };
 
 enum { ORIGIN_CONFIG = 1, ORIGIN_AGENT, ORIGIN_OPTIONS };

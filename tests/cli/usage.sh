@@ -38,8 +38,10 @@ unknown letter|unknown option -z|run -z
 missing value|--model needs a value (NAME)|run --model
 missing value of a letter|-m needs a value|run -m
 value for a flag|--json takes no value|run --json=yes
-option of later|--set: not available in this version|run --set a=b goal
-option of later with =|--set: not available|run --set=a=b goal
+option of plan|--set: inputs are of plan files: 'wend plan run FILE --set K=V'|run --set a=b goal
+option of run|-t: a plan can use every tool: --approve NAME allows|plan run -t shell p.yaml
+option of run, long|--tool: a plan can use every tool|plan run --tool=shell p.yaml
+option of plan with =|--set: inputs are of plan files|run --set=a=b goal
 server without a name|must be NAME=COMMAND or NAME=URL|run -m 'script:{"turns":[{"text":"x"}]}' --mcp =cat hi
 no number|--max-turns: 'x' is not a number from 1|run --max-turns x
 zero|--max-turns: '0' is not a number|run --max-turns 0

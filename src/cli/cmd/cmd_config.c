@@ -86,7 +86,7 @@ static size_t size_of(const struct opt *o)
     case OPT_MONEY:
     case OPT_WORD: return sizeof(int64_t);
     case OPT_FACTOR: return sizeof(double);
-    case OPT_LATER: return 0;
+    case OPT_REFUSED: return 0;
     }
     return 0;
 }
@@ -183,7 +183,7 @@ static void put_value(struct buf *b, const struct opt *o,
         break;
     case OPT_WORD: buf_cstr(b, o->words[*(const int64_t *)at]); break;
     case OPT_FACTOR:
-    case OPT_LATER: break;
+    case OPT_REFUSED: break;
     }
 }
 

@@ -19,6 +19,10 @@ enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_DOT, FORMAT_SVG, FORMAT_HTML };
 static const char *const formats[] = {"text", "json", "dot",
                                       "svg",  "html", NULL};
 
+static const char *const tool_words[] = {
+    "a plan can use every tool: --approve NAME allows its calls, and --tools "
+    "FILE adds a tool"};
+
 static const struct opt opts[] = {
     ROW_LIST(inputs, "set", "K=V",
              "override an input of the file; may be repeated"),
@@ -26,6 +30,11 @@ static const struct opt opts[] = {
              "output format of show (default: as FILE of -o ends)"),
     ROW_JSON("show: as --format json; run: events as JSON lines"),
     ROW_TOOLS("file with a tool that the plan may use"),
+    {.letter = 't',
+     .name = "tool",
+     .value = "NAME",
+     .kind = OPT_REFUSED,
+     .words = tool_words},
     ROW_MCP("run: MCP server NAME=COMMAND or NAME=URL"),
     ROW_AGENT("run: agent with the rules and tools to use"),
     ROW_MODEL("model: provider:model or script:FILE"),

@@ -38,6 +38,9 @@ const char *const unknown_words[] = {
     [WEND_UNKNOWN_ASK] = "ask",       [WEND_UNKNOWN_RETRY] = "retry",
     [WEND_UNKNOWN_VERIFY] = "verify", NULL,
 };
+static const char *const set_words[] = {
+    "inputs are of plan files: 'wend plan run FILE --set K=V'"};
+
 static const struct opt opts[] = {
     ROWS_ASK,
     ROW_TEXT(plan, "plan", "GOAL",
@@ -48,7 +51,7 @@ static const struct opt opts[] = {
     ROWS_ASK_HOW,
     ROW_TEXT(schema, "schema", "FILE",
              "JSON Schema that the answer must match"),
-    {.name = "set", .value = "K=V", .kind = OPT_LATER},
+    {.name = "set", .value = "K=V", .kind = OPT_REFUSED, .words = set_words},
     ROWS_TALK,
 };
 
