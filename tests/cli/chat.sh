@@ -87,6 +87,29 @@ is "-f: as run says it" "$(cat "$err")" "$(cat "$work/refused")"
 printf 'x\n' | "$WEND" chat -m 'script:{"turns":[]}' >"$out" 2>"$err"
 is "an answer that fails ends no chat" $? 0
 
+# ---- Every provider ----------------------------------------------------------------
+
+# An answer that fails in the middle is left out, /retry asks again; then a call,
+# and a question with all of that as its past.
+needs_server
+unset OPENAI_API_KEY ANTHROPIC_API_KEY GEMINI_API_KEY http_proxy all_proxy
+serve_http --log "$work/requests"
+for row in openai:/v1 responses:/v1 anthropic:/v1 gemini:/v1beta ollama:; do
+    provider=${row%%:*}
+    steps='error-mid:2;say:fine;call:calculator:%7B%22expression%22:%226*7%22%7D'
+    printf 'one\n/retry\ntwo\nthree\n' | "$WEND" chat \
+        -m "$provider:x" --base-url \
+        "http://127.0.0.1:$port/=$steps;say:last%23$provider${row#*:}" >"$out" 2>"$err"
+    is "$provider: the answers" "$? $(tr '\n' ' ' <"$out")" "0 fine last last "
+    has "$provider: an error in the middle" "$err" "run failed: "
+    start last
+    is "$provider: the past" "$(json "$work/start" "(SELECT group_concat(
+        json_extract(m.value, '\$.role') || ':' || coalesce(json_extract(
+        m.value, '\$.text'), ''), ' ') FROM json_each(line.value,
+        '\$.data.messages') AS m)")" \
+        "user:one assistant:fine user:two assistant: tool:42 assistant:last"
+done
+
 # A summary on request, before an answer and while one is given.
 folds=$(model folds '{"turns":[
 {"purpose":"summary","text":"# Task\ntalk","when":"the names","repeat":"forever"},
