@@ -53,6 +53,13 @@ start last~1
 is "/attach: with one message" "$(said 'parts[0].name')" notes.txt
 start last
 is "/attach: and no other" "$(said 'parts[0].name')" ""
+printf '/attach notes.txt\nread it\n/retry\n/undo\nread it, please\n' |
+    "$WEND" chat -m "$talks" >"$out" 2>"$err"
+for run in last~1 last; do
+    start $run
+    is "/retry, /undo: with its files ($run)" "$(said parts |
+        grep -o '"name":"[^"]*"')" '"name":"notes.txt"'
+done
 printf '\211PNG\r\n\032\n\001\002' >noise
 "$WEND" run -m "$talks" -f noise x 2>"$work/refused"
 printf '/attach noise\n/attach "notes.txt"\n/attach noi\\se\n' |

@@ -34,6 +34,33 @@ int attach_file(struct chat *c, const char *path)
     return EXIT_DONE;
 }
 
+static bool add_bytes(void *ctx, wend_str bytes)
+{
+    buf_str(ctx, bytes);
+    return true;
+}
+
+/* Bytes that are gone, by wend prune, leave the text alone. */
+void attach_again(struct chat *c, const char *run, const wend_ev_part *parts,
+                  size_t count)
+{
+    struct cli *cli = c->cli;
+
+    for (size_t i = 0; i < count && c->o.parts_count < CHAT_PARTS_MAX; i++) {
+        struct buf data = {.mem = &cli_mem};
+        char hash[80];
+
+        str_copy(hash, sizeof hash, parts[i].hash);
+        if (report(cli, wend_store_blob(cli->store, run, hash, add_bytes, &data,
+                                        &cli->err)))
+            continue;
+        c->parts[c->o.parts_count++] =
+            (wend_part){.data = buf_view(&data),
+                        .name = arena_str(&cli->arena, parts[i].name)};
+    }
+    c->o.parts = c->parts;
+}
+
 /* As a terminal writes a file that is dropped on it: in quotes, or with
  * backslashes. A file of that very name comes first. */
 static const char *plain_path(struct cli *cli, const char *arg)

@@ -24,7 +24,18 @@ struct slash {
 struct beginning {
     struct arena *arena;
     wend_str prompt, follows, messages, answer;
+    wend_ev_part *parts; /* hash and name */
+    size_t parts_count;
 };
+
+static void note_parts(struct beginning *b, const wend_ev_run_start *e)
+{
+    b->parts = arena_alloc(b->arena, (e->parts_count + 1) * sizeof *b->parts);
+    for (size_t i = 0; b->parts && i < e->parts_count; i++)
+        b->parts[b->parts_count++] =
+            (wend_ev_part){.hash = arena_str(b->arena, e->parts[i].hash),
+                           .name = arena_str(b->arena, e->parts[i].name)};
+}
 
 static void note_event(void *ctx, const wend_event *ev)
 {
@@ -34,6 +45,7 @@ static void note_event(void *ctx, const wend_event *ev)
         b->prompt = arena_str(b->arena, ev->u.run_start.prompt);
         b->follows = arena_str(b->arena, ev->u.run_start.follows);
         b->messages = arena_str(b->arena, ev->u.run_start.messages_json);
+        note_parts(b, &ev->u.run_start);
     } else if (ev->type == WEND_RUN_END) {
         b->answer = arena_str(b->arena, ev->u.run_end.text);
     }
@@ -55,7 +67,7 @@ static bool look_back(struct chat *c, struct beginning *b, struct arena *a)
 
 /* The config of a conversation that was continued is in its log: a run without
  * a past would not have it. */
-static bool go_back(struct chat *c, wend_str to)
+static bool go_to(struct chat *c, wend_str to)
 {
     if (c->continues && !to.len) {
         chat_say(c, "the conversation begins here; 'wend chat' without -c "
@@ -63,6 +75,18 @@ static bool go_back(struct chat *c, wend_str to)
         return false;
     }
     str_copy(c->last, sizeof c->last, str_or(to, ""));
+    return true;
+}
+
+/* Before the last exchange; its files come with the next message. */
+static bool go_back(struct chat *c, const struct beginning *b)
+{
+    char last[sizeof c->last];
+
+    memcpy(last, c->last, sizeof last);
+    if (!go_to(c, b->follows))
+        return false;
+    attach_again(c, last, b->parts, b->parts_count);
     return true;
 }
 
@@ -74,10 +98,12 @@ static void do_undo(struct chat *c, const char *arg)
     struct beginning b;
 
     (void)arg;
-    if (look_back(c, &b, &a) && go_back(c, b.follows)) {
+    if (look_back(c, &b, &a) && go_back(c, &b)) {
         editor_set(&c->editor, b.prompt);
-        chat_say(c, "the last exchange is left out from here on; its text is "
-                    "in the prompt");
+        chat_say(c,
+                 "the last exchange is left out from here on; its text is in "
+                 "the prompt%s",
+                 b.parts_count ? ", and its files come with it" : "");
     }
     arena_free(&a);
 }
@@ -88,7 +114,7 @@ static void do_retry(struct chat *c, const char *arg)
     struct beginning b;
 
     (void)arg;
-    if (look_back(c, &b, &a) && go_back(c, b.follows))
+    if (look_back(c, &b, &a) && go_back(c, &b))
         chat_ask(c, b.prompt);
     arena_free(&a);
 }
@@ -109,7 +135,7 @@ static void do_fork(struct chat *c, const char *arg)
 static void do_clear(struct chat *c, const char *arg)
 {
     (void)arg;
-    if (!go_back(c, STR_NONE))
+    if (!go_to(c, STR_NONE))
         return;
     c->context = 0;
     chat_new_session(c);
@@ -351,7 +377,7 @@ static void do_help(struct chat *c, const char *arg)
         chat_say(c, "%-18s %s", left, commands[i].help);
     }
     chat_say(c, "Enter sends, Alt-Enter or Ctrl-J begins a new line, Esc stops "
-                "an answer.");
+                "an answer, Ctrl-R finds what was typed before.");
 }
 
 const char *slash_name(size_t i)

@@ -61,6 +61,9 @@ void tab_complete(struct chat *c);
 /* attach.c: a file that comes with the next message. Prints what is wrong and
  * returns 0 or an exit code. */
 int attach_file(struct chat *c, const char *path);
+/* Those that a message of a run came with. */
+void attach_again(struct chat *c, const char *run, const wend_ev_part *parts,
+                  size_t count);
 void slash_attach(struct chat *c, const char *arg);
 void slash_detach(struct chat *c, const char *arg);
 
