@@ -363,6 +363,14 @@ EOF
 exits "a plan that fails" 1 "$WEND" plan run bad.yaml
 has "it says which action, and why" "$err" \
     "plan_failed: action 'a' ended as failed: division by zero"
+long=$(printf 'x%.0s' {1..300})
+printf 'wend: plan/1\nactions: [{name: a, type: tool, target: shell,
+    params: {command: "echo %s"}}]\n' "$long" >long.yaml
+exits "a long reason" 1 "$WEND" plan run --approve deny long.yaml
+has "a long reason is there, whole" "$err" "denied   a: denied by policy"
+has "a long reason is there, to its end" "$err" "$long)' allows it"
+grep -q '^wend: run failed: .*xxx\.\.\.$' "$err"
+ok "a long reason: where it is cut, that is shown" || cat "$err"
 sed 's/target: calculator,/target: calculater,/' bad.yaml >worse.yaml
 exits "no such tool" 2 "$WEND" plan run worse.yaml
 has "no such tool: where" "$err" "worse.yaml:4:"

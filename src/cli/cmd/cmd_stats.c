@@ -291,7 +291,8 @@ static void put_money(struct buf *b, const struct usage *u)
     term_usd(b, u->unpriced && !u->cost_nano ? -1 : u->cost_nano);
     buf_cstr(b, " USD");
     if (u->unpriced)
-        buf_fmt(b, " (no price for %lld model calls)", (long long)u->unpriced);
+        buf_fmt(b, " (no price for %lld model call%s)", (long long)u->unpriced,
+                u->unpriced == 1 ? "" : "s");
 }
 
 static void put_estimated(struct buf *b, const struct usage *u)

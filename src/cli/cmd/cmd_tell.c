@@ -389,7 +389,7 @@ const struct command command_approve = {
         "arguments against the schema of the tool and its policy.\n",
     .args_min = 1,
     .args_max = 3,
-    .expected = "a run, one of its calls, and perhaps yes or no",
+    .expected = "a run, and perhaps one of its calls and yes or no",
     .statuses = "waiting",
     .opts = approve_opts,
     .run = run_approve,

@@ -208,10 +208,12 @@ static void step_words(const struct step *s, bool asks, const char **out)
 /* False: the user wants to leave. */
 static bool introduce(int i, const char *const *words, bool asks)
 {
-    struct buf b = {.mem = &cli_mem};
+    struct buf b = {.mem = &cli_mem}, text = {.mem = &cli_mem};
     char line[16];
 
-    buf_fmt(&b, "\n(%d of %d) %s\n\n  $", i + 1, STEPS, steps[i].text);
+    buf_fmt(&text, "\n(%d of %d) %s\n", i + 1, STEPS, steps[i].text);
+    term_fit(&b, buf_view(&text), term_width(STDERR_FILENO));
+    buf_cstr(&b, "\n  $");
     for (; *words; words++)
         put_word(&b, *words);
     buf_cstr(&b, "\n\n");

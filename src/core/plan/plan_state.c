@@ -162,6 +162,16 @@ static void skip_waiting(struct plan_state *p, uint32_t i, wend_str reason,
     plan_keep_state(p, i, s, a);
 }
 
+static void note_why(struct plan_state *p, wend_str message, struct arena *a)
+{
+    char text[WHY_BYTES_MAX + sizeof "..."];
+    size_t len =
+        utf8_fmt(text, sizeof text, "%.*s%s", UTF8_ARGS(message, WHY_BYTES_MAX),
+                 message.len > WHY_BYTES_MAX ? "..." : "");
+
+    p->why = arena_str(a, (wend_str){text, len});
+}
+
 /* ---- How an action counts ------------------------------------------------ */
 
 /* The first failure that counts is what people are told about. */
@@ -432,9 +442,7 @@ static bool on_action_end(struct evolving *x)
     if (e->outcome != WEND_OUTCOME_SKIPPED)
         pace(&p->pace, x->ev);
     if (e->error && !p->broken)
-        p->why = arena_str(
-            a, (wend_str){e->error->message.ptr,
-                          utf8_cut(e->error->message, WHY_BYTES_MAX)});
+        note_why(p, e->error->message, a);
     if (s->counts == WEND_OUTCOME_NONE)
         how_it_counts(p, i, e, a);
     return false;
