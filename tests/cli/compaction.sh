@@ -78,6 +78,46 @@ printf 'wend: plan/1\nname: p\nactions:\n  - {name: a, type: llm, prompt: x}\n' 
 exits "an action without" 2 "$WEND" plan run -q -a full.yaml p.yaml
 has "an action without: said" "$err" "action 'a': the instructions of its agent"
 
+# What reads a log reads this one, too.
+run=$(newest)
+"$WEND" run -q -a a.yaml 'Count to the end, please.' >/dev/null 2>&1
+run=$(newest)
+"$WEND" context "$run" >here
+"$WEND" log --json "$run" >whole
+"$WEND" replay --json --speed 0 "$run" | grep -v '_delta"' >"$out"
+grep -v '_delta"' whole | cmp -s - "$out"
+ok "a long run: the replay has the same events"
+"$WEND" export -o run.jsonl "$run"
+exits "a long run: import" 0 "$WEND" import -q --store other.db run.jsonl
+"$WEND" context --store other.db "$run" >there
+cmp -s here there
+ok "a long run: the import has the same context"
+"$WEND" view "$run" >"$out"
+has "a long run: view" "$out" "compacted at "
+has "a long run: view: how" "$out" "summary: "
+"$WEND" fork -q --at $((seq - 1)) "$run" >/dev/null 2>&1
+exits "a long run: diff with a fork" 1 "$WEND" diff "$run" "$(newest)"
+exits "a long run: it is continued" 0 "$WEND" run -q -c -m script:s.json 'And?'
+"$WEND" context last >"$out"
+has "a long run: what continues it has the summary" "$out" \
+    "is replaced by this summary"
+
+# A child folds its own conversation, a task and an action of a plan alike.
+mkdir agents
+sed 's/^wend: .*/&\nname: helper\ndescription: counts/; s/script:s/script:..\/child/' a.yaml >agents/helper.yaml
+cp s.json child.json
+printf '{"turns":[{"calls":[{"name":"task","args":{"agent":"helper","prompt":"Count."}}]},{"text":"all done"}]}' >p.json
+printf 'wend: agent/1\nmodel: script:p.json\nagents: [agents/helper.yaml]\n' >p.yaml
+exits "a child" 0 "$WEND" run -q -a p.yaml --approve task Go.
+child=$("$WEND" log --json last | sed -nE 's/.*"child_start".*"data":\{"run":"([^"]*)".*/\1/p')
+"$WEND" log --json "$child" | grep '"type":"compacted"' >"$out"
+has "a child: its conversation was made shorter" "$out" '"method":"summary"'
+printf 'wend: plan/1\nname: p\nactions:\n  - {name: a, type: agent, target: agents/helper.yaml, prompt: Count.}\n' >plan.yaml
+exits "an action" 0 "$WEND" plan run -q plan.yaml
+child=$("$WEND" log --json last | sed -nE 's/.*"child_start".*"data":\{"run":"([^"]*)".*/\1/p')
+"$WEND" log --json "$child" | grep '"type":"compacted"' >"$out"
+has "an action: its conversation was made shorter" "$out" '"method":"summary"'
+
 # No summary to be had: the newest messages.
 printf '{"turns":[%s,%s,{"text":"done"}]}' \
     '{"purpose":"summary","repeat":"forever","text":""}' "$work_turn" >s.json

@@ -26,7 +26,7 @@ static const char style_of_texts[] =
     ".denied{color:var(--deny)}.unknown,.waiting,.paused,.warning"
     "{color:var(--wait)}"
     ".running,.said{color:var(--run)}.canceled,.skipped,.superseded,"
-    ".not-started,.no-end,.interrupted,.control{color:var(--mute)}"
+    ".not-started,.no-end,.interrupted,.control,.compacted{color:var(--mute)}"
     ".state{font-size:1.125rem;font-weight:600;margin:0 0 4px}"
     ".state .m{width:16px;height:16px;vertical-align:-2px}"
     ".m+bdi{margin-left:6px}.w .m+bdi{margin-left:0}"
@@ -165,6 +165,7 @@ static const struct {
     {"warning", "<path d=\"M6 1.5 11 10.5H1zM6 5V7.2M6 8.9V9\"/>"},
     {"said", "<path d=\"M1.5 2.5H10.5V8H6L3.5 10.5V8H1.5z\"/>"},
     {"control", "<path d=\"M4 3V9M8 3V9\"/>"},
+    {"compacted", "<path d=\"M2 3H10M3.5 6H8.5M5 9H7\"/>"},
 };
 
 void page_put_shapes(struct buf *b)

@@ -16,10 +16,9 @@ const char *const span_kinds[] = {
 };
 
 const char *const remark_kinds[] = {
-    [REMARK_WARNING] = "warning",
-    [REMARK_ERROR] = "error",
-    [REMARK_SAID] = "said",
-    [REMARK_CONTROL] = "control",
+    [REMARK_WARNING] = "warning",     [REMARK_ERROR] = "error",
+    [REMARK_SAID] = "said",           [REMARK_CONTROL] = "control",
+    [REMARK_COMPACTED] = "compacted",
 };
 
 /* ---- Events -------------------------------------------------------------- */
@@ -393,6 +392,19 @@ static void control(struct timeline *t, const wend_event *ev)
     buf_free(&b);
 }
 
+static void compacted(struct timeline *t, const wend_event *ev)
+{
+    const wend_ev_compacted *e = &ev->u.compacted;
+    struct buf b = {.mem = t->arena.mem};
+
+    buf_str(&b, e->method);
+    buf_fmt(&b, ": %lld messages become %lld, %lld tokens become %lld",
+            (long long)e->messages_before, (long long)e->messages_after,
+            (long long)e->tokens_before, (long long)e->tokens_after);
+    remark(t, ev, REMARK_COMPACTED, buf_view(&b));
+    buf_free(&b);
+}
+
 typedef void (*timeline_fn)(struct timeline *t, const wend_event *ev);
 
 static const timeline_fn handlers[WEND_EVENT_TYPES] = {
@@ -419,6 +431,7 @@ static const timeline_fn handlers[WEND_EVENT_TYPES] = {
     [WEND_METRICS] = metrics,
     [WEND_MESSAGE] = message,
     [WEND_CONTROL] = control,
+    [WEND_COMPACTED] = compacted,
     [WEND_WARNING] = warning,
     [WEND_ERROR] = error,
 };

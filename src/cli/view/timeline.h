@@ -93,8 +93,15 @@ struct forked {
 enum { DETAIL_STEPS = 5 };
 extern const size_t detail_steps[DETAIL_STEPS];
 
-/* A warning, an error that did not end the run, or what somebody said. */
-enum remark_kind { REMARK_WARNING, REMARK_ERROR, REMARK_SAID, REMARK_CONTROL };
+/* A warning, an error that did not end the run, what somebody said, or that the
+ * conversation was made shorter. */
+enum remark_kind {
+    REMARK_WARNING,
+    REMARK_ERROR,
+    REMARK_SAID,
+    REMARK_CONTROL,
+    REMARK_COMPACTED
+};
 extern const char *const remark_kinds[];
 struct remark {
     struct remark *next;

@@ -32,8 +32,9 @@ bool turn_history_add(struct turn *t, struct msg *m)
     if (!m)
         return false;
     assert(t->config && t->frame);
-    for (size_t i = 0; i < m->parts_count; i++)
-        spend(&m->media, media_tokens(&m->parts[i], turn_model(t)->spec));
+    for (size_t i = 0; i < m->parts_count; i++) /* as an average family has */
+        spend(&m->media, media_tokens(&m->parts[i], turn_model(t)->spec) *
+                             1000 / family_scale(turn_model(t)->spec));
     msg_seal(m);
     msg_link(m, t->history, t->frame->prefix);
     t->history = m;

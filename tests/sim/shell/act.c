@@ -74,7 +74,8 @@ void act_start(struct sim *s)
     st = k->planned ? start_plan(s, k, &o) : start_talk(s, k, &o);
     s->starting = NULL;
     if (st != (s->down ? WEND_E_STORE : WEND_OK) &&
-        !(st == WEND_E_NOMEM && s->head.fault.hit))
+        !(st == WEND_E_NOMEM && s->head.fault.hit) &&
+        !(st == WEND_E_LIMIT && k->planned)) /* a window too small for it */
         broken(s, s->down ? LAW_FAILED : LAW_END, "start says %s",
                wend_status_name(st));
     if (st != WEND_OK) {

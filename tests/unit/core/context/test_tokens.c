@@ -129,6 +129,8 @@ static const struct provider {
     {"much finer", "anthropic:claude-opus-5", 176, 5, 400},
     {"coarser than its family", "openai:other", 80, 4, 0},
     {"finer than its family", "ollama:llama", 130, 4, 60},
+    {"the tokenizer, with items around it", "responses:gpt-5", 100, 6, 12},
+    {"a little finer", "gemini:gemini-3-pro", 108, 2, 20},
 };
 
 static void add(struct turn *t, struct arena *a, size_t piece, enum role role)
@@ -173,6 +175,49 @@ static void converse(const struct provider *p)
     arena_free(&a);
 }
 
+/* A provider's rule for images gives its own tokens: those of its family are
+ * not finer. */
+static void test_images(void)
+{
+    static const struct {
+        const char *spec;
+        int64_t side, tokens;
+    } rows[] = {
+        {"openai:gpt-4o", 1024, 765},
+        {"responses:gpt-5.4", 4000, 2500},
+        {"anthropic:claude-sonnet-4-5", 8000, 1568},
+        {"anthropic:claude-opus-5", 8000, 4784},
+        {"gemini:gemini-3-pro", 4000, 1120},
+        {"ollama:llava", 100, 1500},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        wend_ev_part image = {.type = STR("image"),
+                              .media = STR("image/png"),
+                              .width = rows[i].side,
+                              .height = rows[i].side};
+        struct arena a = {.mem = &plain};
+        struct buf b = {.mem = &plain};
+        struct msg *m = arena_alloc(&a, sizeof *m);
+        struct config *c = NULL;
+        struct turn t;
+
+        turn_init(&t);
+        buf_fmt(&b, "{\"model\":\"%s\"}", rows[i].spec);
+        config_parse(buf_view(&b), &a, &c, NULL);
+        t.config = c;
+        t.frame = &c->frame;
+        m->parts = &image;
+        m->parts_count = 1;
+        turn_history_add(&t, m);
+        tap_ok(llabs(turn_tokens(&t) - rows[i].tokens) * 50 < rows[i].tokens,
+               "an image for %s: %lld tokens, it counts %lld", rows[i].spec,
+               (long long)turn_tokens(&t), (long long)rows[i].tokens);
+        buf_free(&b);
+        arena_free(&a);
+    }
+}
+
 /* A server that counts wrong must not hide that a request is too long, nor
  * make a short one seem so. */
 static void test_wrong(void)
@@ -206,6 +251,7 @@ int main(void)
     test_families();
     for (size_t i = 0; i < tap_count(providers); i++)
         converse(&providers[i]);
+    test_images();
     test_wrong();
     return tap_done();
 }
