@@ -130,6 +130,7 @@ bool compact_trim(const struct msg *history, const struct context_room *r,
         cuts[out->cuts_count++] = c;
     }
     out->cuts = cuts;
+    /* compact_build refuses a list that begins with a result. */
     if (!out->cuts_count || l.list[0]->role == ROLE_TOOL || a->failed)
         return false;
     after = tokens_with(r, history) - freed;
