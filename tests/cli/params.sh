@@ -192,6 +192,37 @@ is "an action of a plan" $status 0
 has "is tried without it" "$out" '"dropped":["temperature"]'
 is "and the next one knows" "$(grep -c 'POST ' "$work/requests")" 3
 
+# ---- Actions of plans -----------------------------------------------------------
+
+plan_of() { # PARAMS
+    printf 'wend: plan/1\nname: p\nactions:\n  - name: a\n    type: llm\n' >p.yaml
+    printf '    prompt: x\n    params: %s\n' "$1" >>p.yaml
+    : >"$work/requests"
+}
+plan_of '{temperature: 0.1, stop: END}'
+exits "parameters of an action" 0 "$WEND" plan run p.yaml -q -m openai:text:2 \
+    --base-url "$base/v1" --param temperature=0.9 --param top_p=0.5
+has "count before those of the run" "$work/requests" \
+    '"temperature":0.1,"top_p":0.5,"stop":["END"]'
+"$WEND" log --json last --type action_start >"$out"
+has "and are in the log" "$out" '"temperature":0.1'
+plan_of '{temperature: null}'
+exits "taken back by an action" 0 "$WEND" plan run p.yaml -q -m openai:text:2 \
+    --base-url "$base/v1" --param temperature=0.9
+lacks "is not asked for" "$work/requests" '"temperature"'
+while IFS='|' read -r params text; do
+    plan_of "$params"
+    exits "an action with $params" 2 "$WEND" plan run p.yaml -q -m openai:text:2 \
+        --base-url "$base/v1"
+    has "an action with $params: where and why" "$err" "$text"
+    is "an action with $params: nothing was sent" "$(cat "$work/requests")" ""
+done <<'END'
+{temprature: 1}|p.yaml:7:14: actions[0].params: a model has no parameter 'temprature'; did you mean 'temperature'?
+{temperature: hot}|params.temperature must be a number
+{top_k: 4}|action 'a': params.top_k: the API of openai has no top_k
+{temperature: 3}|action 'a': params.temperature: temperature of openai must be 0 to 2, not 3
+END
+
 # An agent inside asks the same model, and need not be refused itself.
 ask -a outer.yaml -m openai:x --base-url "$base/=refuse:temperature;$task/v1" \
     --approve all

@@ -15,6 +15,7 @@
 
 #include "base/json.h"
 #include "base/limits.h"
+#include "core/config/params.h"
 #include "core/plan/expr.h"
 #include "core/plan/scope.h"
 
@@ -68,6 +69,7 @@ struct plan_action {
     int mode;          /* enum action_mode */
     wend_str target;   /* "default" for the run's model; absent: a decision */
     const struct template *params; /* makes JSON; NULL: {} */
+    struct params asks;            /* of an llm action: what params has */
     const struct template *prompt; /* makes text; NULL: none */
     wend_str output_key;           /* absent: its output has no name */
     uint32_t output_slot;          /* of that in a scope; or NAME_NONE */

@@ -229,7 +229,7 @@ static const struct field action_rows[] = {
     {"type", field_index, AT(type), .words = action_type_names},
     {"target", .read = read_target, .kinds = CALLS | LLM, .must = CALLS},
     {"mode", field_index, AT(mode), .words = action_mode_names},
-    {"params", read_params, AT(params), .kinds = CALLS},
+    {"params", read_params, AT(params), .kinds = CALLS | LLM},
     {"prompt", read_prompt, AT(prompt), .kinds = AGENT | LLM, .must = LLM},
     {"output_key", read_key, AT(output_key)},
     {"timeout", field_ms, AT(timeout_ms), .min = 1},
@@ -252,6 +252,28 @@ static const struct field action_rows[] = {
 };
 #undef AT
 
+/* The parameters of a model; the API of the model is checked later. */
+static wend_status read_asks(struct fields *f, const struct json *params,
+                             struct params *out)
+{
+    for (const struct json *j = params ? params->first : NULL; j; j = j->next) {
+        int p = param_find(j->key);
+        const char *wrong = p < 0 ? NULL : param_wrong((enum param)p, j);
+        char hint[STR_HINT_BYTES];
+
+        if (p < 0)
+            return fields_fail_key(
+                f, j, "%s.params: a model has no parameter '%.*s'%s",
+                fields_where(f), UTF8_ARGS(j->key, FIELDS_QUOTED_MAX),
+                str_hint(hint, str_of(str_near(j->key, asked_names, PARAMS))));
+        if (wrong)
+            return fields_fail(f, j, "%s.params.%s must be %s", fields_where(f),
+                               asked_names[p], wrong);
+        out->value[p] = param_text((enum param)p, j, f->arena);
+    }
+    return f->arena->failed ? fail_nomem(f->err) : WEND_OK;
+}
+
 static wend_status read_action(struct fields *f, const struct json *j,
                                struct plan_action *a)
 {
@@ -267,6 +289,8 @@ static wend_status read_action(struct fields *f, const struct json *j,
     if (!s)
         s = fields_of_kind(f, j, action_rows, "type", action_type_names,
                            a->type);
+    if (!s && a->type == ACTION_LLM)
+        s = read_asks(f, json_get(j, "params"), &a->asks);
     if (!s && a->type == ACTION_AGENT && !a->prompt && !a->params)
         s = fields_missing(f, j, "prompt' or 'params");
     if (!s && a->type == ACTION_RELIC &&

@@ -151,6 +151,29 @@ static wend_str prompt_of(wend_str params, struct arena *a)
     return prompt;
 }
 
+/* The parameters of the action, in place of the model's. */
+static bool fill_asks(struct action_ask *a, const struct effect *fx)
+{
+    const struct config *c = a->run->turn.config;
+    struct model_use *models =
+        arena_alloc(&a->arena, c->models_count * sizeof *models);
+    const struct json *j;
+
+    if (!models)
+        return false;
+    memcpy(models, c->models, c->models_count * sizeof *models);
+    a->config.models = models;
+    j = json_parse(arena_str(&a->arena, fx->args), &a->arena, NULL);
+    for (int i = 0; j && i < PARAMS; i++) {
+        const struct json *value = json_get(j, asked_names[i]);
+
+        if (value && !param_wrong((enum param)i, value))
+            models[a->turn.model_at].params.value[i] =
+                param_text((enum param)i, value, &a->arena);
+    }
+    return !a->arena.failed;
+}
+
 /* One message of the user's, the agent's instructions, no tools. */
 static bool fill_turn(struct action_ask *a, const struct effect *fx)
 {
@@ -179,7 +202,8 @@ static bool fill_turn(struct action_ask *a, const struct effect *fx)
     a->msg.text = prompt_of(fx->args, &a->arena);
     if (!a->msg.text.ptr)
         a->msg.text = STR("");
-    return turn_history_add(&a->turn, &a->msg) && !a->arena.failed;
+    return (!action_of(r, fx)->params || fill_asks(a, fx)) &&
+           turn_history_add(&a->turn, &a->msg) && !a->arena.failed;
 }
 
 void ask_turn(struct wend_run *r, wend_str action, struct turn *t,

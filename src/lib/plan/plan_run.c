@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "base/utf8.h"
+#include "wire/model/params.h"
 
 /* What the checks of one plan share: it is read once, whatever it names. */
 struct plan_check {
@@ -111,13 +112,45 @@ static wend_status check_window(const struct plan_action *a,
                    (long long)m->context_tokens);
 }
 
+/* What it asks for, against the API of its model. */
+static wend_status check_asks(const struct plan_action *a,
+                              const struct model_use *m, wend_error *err)
+{
+    static const struct mem plain;
+    const char *colon =
+        m->spec.len ? memchr(m->spec.ptr, ':', m->spec.len) : NULL;
+    wend_str provider = {m->spec.ptr,
+                         colon ? (size_t)(colon - m->spec.ptr) : m->spec.len};
+    struct buf why = {.mem = &plain};
+    wend_status s = WEND_OK;
+
+    for (int i = 0; s == WEND_OK && i < PARAMS; i++) {
+        if (!a->asks.value[i].ptr)
+            continue;
+        wire_param_wrong(codec_find(provider), (enum param)i, a->asks.value[i],
+                         &why);
+        if (why.failed)
+            s = fail_nomem(err);
+        else if (why.len)
+            s = fail_at(err, WEND_E_INVAL, a->line, a->column,
+                        "action '%.*s': params.%s: %.*s",
+                        UTF8_ARGS(a->name, 80), asked_names[i],
+                        UTF8_ARGS(buf_view(&why), 300));
+    }
+    buf_free(&why);
+    return s;
+}
+
 static wend_status check_model(const struct config *c,
                                const struct plan_action *a, wend_error *err)
 {
     uint32_t model = config_model(c, a->target);
 
-    if (model < c->models_count)
-        return check_window(a, c, model, err);
+    if (model < c->models_count) {
+        wend_status s = check_window(a, c, model, err);
+
+        return s == WEND_OK ? check_asks(a, &c->models[model], err) : s;
+    }
     return refuse(a, "its agent has no model",
                   str_nearest(a->target, c->models, sizeof *c->models,
                               offsetof(struct model_use, spec),
