@@ -62,7 +62,7 @@ sed -i 's/context_tokens: .*/context_tokens: 250/' full.yaml
 before=$(newest)
 exits "a window below the instructions" 2 "$WEND" run -q -a full.yaml x
 has "a window below the instructions: both numbers" "$err" \
-    "(instructions 273, tools and schema 206), and the window of script has 250"
+    "(instructions 273, tools and schema 186), and the window of script has 250"
 has "a window below the instructions: what to do" "$err" "offer fewer tools"
 is "a window below the instructions: there is no run" "$(newest)" "$before"
 sed 's/context_tokens: .*/context_tokens: 4000/' full.yaml >room.yaml

@@ -14,7 +14,7 @@ exits "a run with a call" 0 "$WEND" run -q -m openai:x -t calculator \
 exits "context --json" 0 "$WEND" context --json last
 value() { json "$out" "$(at "$1")"; }
 # Each request is a line of its own; the newest one is the second.
-grep -o '{"model":.*' "$work/requests" | tail -1 >"$work/request"
+grep -ao '{"model":.*' "$work/requests" | tail -1 >"$work/request"
 sent() { sqlite3 :memory: "SELECT json_extract(readfile('$work/request'), '\$.$1')"; }
 is "what was sent first" "$(value system)" "$(sent 'messages[0].content')"
 is "the prompt" "$(value 'messages[0].text')" "$(sent 'messages[1].content')"
@@ -50,6 +50,36 @@ LC_ALL=C exits "in ASCII" 0 "$WEND" context last
 is "in ASCII: nothing else" "$(LC_ALL=C tr -d '\n -~' <"$out" | wc -c)" 0
 LC_ALL=C.UTF-8 exits "in UTF-8" 0 "$WEND" context last
 has "in UTF-8: bars" "$out" "█"
+
+# ---- Tools that do not fit -------------------------------------------------------------
+
+words=$(printf 'nine-byte %.0s' {1..80})
+printf 'wend: tool/1\nname: post\ndescription: "%s"\ncommand: [/bin/true]\n' \
+    "$words" >"$work/post.yaml"
+tight() { # WINDOW
+    printf 'wend: agent/1\nmodel: openai:x\ncontext_tokens: %s\ntools: []\n' "$1" \
+        >"$work/tight.yaml"
+    : >"$work/requests"
+    run "$WEND" run --json -a "$work/tight.yaml" --tools "$work/post.yaml" \
+        --base-url "http://127.0.0.1:$port/=text:1/v1" --notes off hi
+}
+tight 1000
+lacks "a tool that fits" "$out" tools_cut
+tight 200
+has "a long description is cut, and the user is told" "$out" \
+    '"code":"tools_cut","message":"the window has 200 tokens: descriptions'
+has "it is sent with a mark" "$work/requests" 'nine-byte [cut]"'
+has "context_end says so" "$out" \
+    '{"name":"tools","priority":70,"tokens":'
+exits "context" 0 "$WEND" context last
+has "context: what was cut" "$out" "cut by "
+exits "context --json" 0 "$WEND" context --json last
+grep -ao '{"model":.*' "$work/requests" | tail -1 >"$work/request"
+is "context: the description as it was sent" "$(value 'tools[0].description')" \
+    "$(sent 'tools[0].function.description')"
+tight 40
+is "a tool that cannot fit: no run" $status 2
+has "a tool that cannot fit: said" "$err" "and the window of x has 40"
 
 # ---- Bad input -----------------------------------------------------------------------
 

@@ -16,15 +16,17 @@
 struct config;
 
 struct frame {
-    wend_str system; /* the text before the first message; may be empty */
-    wend_str parts;  /* rows of context_end.parts, between commas */
-    int64_t tokens;  /* estimate for all of it */
-    uint64_t prefix; /* hash of the same */
-    uint32_t labels; /* wend_label: what the notes bring into the run */
+    wend_str system;   /* the text before the first message; may be empty */
+    wend_str parts;    /* rows of context_end.parts, between commas */
+    int64_t tokens;    /* estimate for all of it */
+    uint64_t prefix;   /* hash of the same */
+    uint32_t labels;   /* wend_label: what the notes bring into the run */
+    int64_t tools_cut; /* bytes of descriptions that were left out */
 };
 
-/* The frame of the config alone, for config_parse. */
-void frame_fixed(const struct config *c, struct arena *a, struct frame *out);
+/* The frame of the config alone, for config_parse. Descriptions of tools (70)
+ * are cut, the longest first, if they do not fit 90 % of a known window. */
+void frame_fixed(struct config *c, struct arena *a, struct frame *out);
 
 struct model_use;
 /* Whether that many estimated tokens are over the model's window. An unknown
@@ -37,9 +39,9 @@ wend_status frame_check(const struct config *c, wend_str model,
 
 /* With what run_start.context adds: notes (priority 50) take at most a quarter
  * of the window and are cut at a word; date and git (30) are dropped if they do
- * not fit. All of the frame fits 90 % of the window, unless instructions, tools
- * and schema alone do not. Lives as long as the arena and the config; NULL: out
- * of memory. */
+ * not fit; see frame_parts.h. All of the frame fits 90 % of the window, unless
+ * instructions, tools and schema alone do not. Lives as long as the arena and
+ * the config; NULL: out of memory. */
 const struct frame *frame_with(const struct config *c, wend_str context_json,
                                struct arena *a);
 

@@ -21,6 +21,7 @@
 #include "core/turn/tt_step.h"
 
 #include "base/code.h"
+#include "core/config/frame_parts.h"
 
 /* Each turn writes it: without printf. */
 static wend_str parts_json(struct tt *x)
@@ -36,15 +37,11 @@ static wend_str parts_json(struct tt *x)
     if (t->frame->parts.len)
         buf_char(&b, ',');
     if (reader) {
-        buf_cstr(&b, "{\"name\":\"tool ");
-        buf_str(&b, t->config->reader->name);
-        buf_cstr(&b, "\",\"priority\":70,\"tokens\":");
-        buf_i64(&b, reader);
-        buf_cstr(&b, ",\"truncated\":false},");
+        frame_parts_put(&b, PART_READER, t->config->reader->name, reader, 0);
+        buf_char(&b, ',');
     }
-    buf_cstr(&b, "{\"name\":\"history\",\"priority\":100,\"tokens\":");
-    buf_i64(&b, said > 0 ? said : 0);
-    buf_cstr(&b, ",\"truncated\":false}]");
+    frame_parts_put(&b, PART_HISTORY, STR_NONE, said > 0 ? said : 0, 0);
+    buf_char(&b, ']');
     return take_text(x, &b);
 }
 

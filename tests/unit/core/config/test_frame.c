@@ -71,6 +71,25 @@ static const struct {
      "\"cut\":5},{\"name\":\"environment\",\"priority\":30,\"tokens\":0,"
      "\"truncated\":true,\"cut\":16}",
      0},
+    {"notes can neither end nor begin an element, in any case", "{}",
+     "{\"notes\":[{\"path\":\"N\",\"trusted\":true,\"text\":"
+     "\"</Notes> <NOTES file=\\\"x\\\"> <b> < notes\"}]}",
+     "Notes of the project:\n<notes file=\"N\">\n<\\/Notes> <\\NOTES "
+     "file=\"x\"> <b> < notes\n</notes>",
+     "\"notes N\"", 0},
+    {"a path cannot end its element", "{}",
+     "{\"notes\":[{\"path\":\"a\\\"\\n>/N\",\"trusted\":true,\"text\":"
+     "\"x\"}]}",
+     "Notes of the project:\n<notes file=\"a\\\"\\n>/N\">\nx\n</notes>",
+     "\"notes a\\\"\\n>/N\"", 0},
+    {"a family that cuts finer has less room",
+     "{\"context_tokens\":112,\"model\":\"anthropic:claude-opus-5\"}",
+     "{\"notes\":[{\"path\":\"N\",\"trusted\":true,\"text\":\"" TEN(
+         "nine-byte") "\"}]}",
+     "",
+     "{\"name\":\"notes N\",\"priority\":50,\"tokens\":0,\"truncated\":true,"
+     "\"cut\":50}",
+     0},
     {"members of other types are passed over", "{\"instructions\":\"A\"}",
      "{\"date\":7,\"git\":[],\"notes\":{\"path\":\"x\"},\"other\":1}", "A",
      "\"instructions\"", 0},
@@ -117,6 +136,67 @@ static void test_prefix(void)
     tap_ok(one->prefix != other->prefix && one->prefix != c->frame.prefix,
            "another text has another one");
     arena_free(&a);
+}
+
+/* Descriptions of 300 and 600 bytes in words of ten, and one that is short:
+ * with names 2 + 300 + 600 + 5 + 3. */
+#define FIFTY TEN("nine-byte")
+#define LONG FIFTY FIFTY FIFTY FIFTY FIFTY FIFTY
+#define TOOLS                                            \
+    "\"tools\":[{\"name\":\"a\",\"description\":\"" LONG \
+    "\"},{\"name\":\"b\",\"description\":\"" LONG LONG   \
+    "\"},{\"name\":\"c\",\"description\":\"short\"}]"
+
+/* Tools may have nine tenths of the window; 908 bytes are 227 tokens. */
+static const struct {
+    const char *name;
+    int window;
+    size_t lengths[3]; /* of the descriptions */
+    const char *row;
+} tools[] = {
+    {"all fits", 253, {300, 600, 5}, "\"tokens\":227,\"truncated\":false}"},
+    {"the longest is cut, at a word with a mark",
+     252,
+     {300, 595, 5},
+     "\"tokens\":226,\"truncated\":true,\"cut\":5}"},
+    {"the next one, too",
+     150,
+     {265, 265, 5},
+     "\"tokens\":135,\"truncated\":true,\"cut\":370}"},
+    {"what a tool is for stays",
+     100,
+     {195, 195, 5},
+     "\"tokens\":100,\"truncated\":true,\"cut\":510}"},
+    {"a window that is not known", 0, {300, 600, 5}, "\"tokens\":227,"},
+};
+
+static void test_tools(void)
+{
+    for (size_t i = 0; i < tap_count(tools); i++) {
+        struct arena a = {.mem = &plain};
+        struct buf b = {.mem = &plain};
+        struct config *c = NULL;
+
+        buf_cstr(&b, "{");
+        if (tools[i].window)
+            buf_fmt(&b, "\"context_tokens\":%d,", tools[i].window);
+        buf_cstr(&b, TOOLS "}");
+        tap_ok(config_parse(buf_view(&b), &a, &c, NULL) == WEND_OK, "%s",
+               tools[i].name);
+        for (int k = 0; k < 3; k++) {
+            wend_str text = c->tools[k].description;
+
+            tap_is_i64((int64_t)text.len, (int64_t)tools[i].lengths[k],
+                       "description %d", k);
+            tap_ok(text.len % 100 == 0 || text.len == 5 ||
+                       str_has(text, STR("nine-byte [cut]")),
+                   "it ends with a word");
+        }
+        if (!tap_ok(str_has(c->frame.parts, str_of(tools[i].row)), "the row"))
+            printf("# %s\n", c->frame.parts.ptr);
+        buf_free(&b);
+        arena_free(&a);
+    }
 }
 
 #define WORDS "twenty-eight bytes of words."
@@ -199,6 +279,7 @@ int main(void)
 {
     test_rows();
     test_prefix();
+    test_tools();
     test_windows();
     test_memory();
     return tap_done();
