@@ -322,20 +322,6 @@ static wend_status take_parts(struct wend_run *r, const wend_run_options *o,
     return s;
 }
 
-/* The model is told less of its tools than the agent says. */
-static void warn_of_tools(struct wend_run *r)
-{
-    const struct config *c = r->agent->configs[r->mode];
-
-    if (c && c->frame.tools_cut)
-        run_warn(r, "tools_cut",
-                 "the window has %lld tokens: descriptions of tools are cut by "
-                 "%lld bytes; offer fewer tools, or use a model with a larger "
-                 "window",
-                 (long long)c->models[0].context_tokens,
-                 (long long)c->frame.tools_cut);
-}
-
 wend_status run_begin(struct wend_run *r, wend_str prompt,
                       const struct plan *plan, const wend_run_options *o,
                       const struct run_past *past, wend_error *err)
@@ -378,7 +364,7 @@ wend_status run_begin(struct wend_run *r, wend_str prompt,
         run_live(r);
         run_inherit_troubles(r);
         if (!plan)
-            warn_of_tools(r);
+            run_warn_tools(r);
         shell_input(r, &in);
         if (r->error.status != WEND_OK) {
             r->rt->live -= r->turn.phase == PH_NEW;

@@ -327,6 +327,8 @@ void replay_free(struct wend_run *r);
 
 /* run_start.context of a new run; absent: its agent wants none. */
 wend_status run_context(struct wend_run *r, wend_str *out, wend_error *err);
+/* If its model is told less of its tools than the agent says. */
+void run_warn_tools(struct wend_run *r);
 
 /* ---- run_tell.c ---------------------------------------------------------- */
 

@@ -132,3 +132,16 @@ wend_status run_context(struct wend_run *r, wend_str *out, wend_error *err)
     buf_free(&path);
     return s;
 }
+
+void run_warn_tools(struct wend_run *r)
+{
+    const struct config *c = r->agent->configs[r->mode];
+
+    if (c && c->frame.tools_cut)
+        run_warn(r, "tools_cut",
+                 "the window has %lld tokens: descriptions of tools are cut by "
+                 "%lld bytes; offer fewer tools, or use a model with a larger "
+                 "window",
+                 (long long)c->models[0].context_tokens,
+                 (long long)c->frame.tools_cut);
+}
