@@ -75,7 +75,7 @@ void act_start(struct sim *s)
     s->starting = NULL;
     if (st != (s->down ? WEND_E_STORE : WEND_OK) &&
         !(st == WEND_E_NOMEM && s->head.fault.hit) &&
-        !(st == WEND_E_LIMIT && k->planned)) /* a window too small for it */
+        st != WEND_E_LIMIT) /* the window has no room for its tools */
         broken(s, s->down ? LAW_FAILED : LAW_END, "start says %s",
                wend_status_name(st));
     if (st != WEND_OK) {
