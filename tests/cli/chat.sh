@@ -60,6 +60,9 @@ for run in last~1 last; do
     is "/retry, /undo: with its files ($run)" "$(said parts |
         grep -o '"name":"[^"]*"')" '"name":"notes.txt"'
 done
+echo '/some/file.png: what is it?' | "$WEND" chat -m "$talks" >"$out" 2>"$err"
+start last
+is "a path is text" "$(said prompt)" "/some/file.png: what is it?"
 printf '\211PNG\r\n\032\n\001\002' >noise
 "$WEND" run -m "$talks" -f noise x 2>"$work/refused"
 printf '/attach noise\n/attach "notes.txt"\n/attach noi\\se\n' |

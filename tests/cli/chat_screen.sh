@@ -32,7 +32,7 @@ gone /cost
 type the sum
 type \r
 wait Hello
-sleep 300
+wait 1.2k
 type \x04
 STEPS
     is "$size: exit status" $status 0
@@ -120,6 +120,47 @@ STEPS
 is "resized while it streams" "$(sed -n '/quick/,/rests/p' "$work/narrow")" \
     "The quick brown fox jumps over the lazy
 dog and rests."
+
+# Without a size, colours or other characters than ASCII; with colours.
+looks() { # COMMAND-LINE: what Markdown looks like, in $work/look
+    on_screen 80x24 "$1" <<STEPS
+wait help lists
+type markdown\r
+wait said
+wait tokens
+show $work/look
+type \x04
+STEPS
+}
+looks "stty rows 0 cols 0; $WEND chat -m $talks"
+has "no size: as 80x24" "$work/look" "x    │ a cell with some words"
+has "no colours: marks stay" "$work/look" 'Some **bold** and `code`.'
+LC_ALL=C looks "$WEND chat -m $talks"
+has "ASCII: a frame" "$work/look" "| int main(void);"
+has "ASCII: a bullet" "$work/look" "* two"
+looks "env -u NO_COLOR TERM=xterm $WEND chat -m $talks"
+has "colours: marks are styles" "$work/look" 'Some bold and code.'
+
+# What is typed but not sent stays; what fails can be asked again.
+breaks=$(model breaks '{"turns":[
+{"when":"slow","text":"one two three four","chunk":4,"delay":"100ms"},
+{"when":"break","error":{"code":"auth","message":"no"}},
+{"text":"Hello, ${turn}.","repeat":"forever"}]}')
+on_screen 80x24 "$WEND chat -m $breaks" <<STEPS
+wait help lists
+type slow\r
+wait two
+keys not sent
+wait tokens
+show $work/unsent
+type \x15break\r
+wait run failed
+wait /retry asks again
+wait tokens
+type \x04
+STEPS
+is "a draft and a failure: exit status" $status 0
+has "a draft stays in the prompt" "$work/unsent" "> not sent"
 
 # ---- Commands ------------------------------------------------------------------------
 

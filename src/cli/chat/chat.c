@@ -183,7 +183,7 @@ void chat_new_session(struct chat *c)
 
 static void take_text(struct chat *c, wend_str text)
 {
-    if (text.ptr[0] == '/')
+    if (slash_is(text))
         slash_do(c, text);
     else
         chat_ask(c, text);

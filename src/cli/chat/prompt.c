@@ -95,7 +95,7 @@ static void steer(struct chat *c, struct stream *st)
     if (is_compact(text)) {
         wend_run_compact(st->run, str_trim(str_skip(text, 8), is_blank));
         forget_text(c);
-    } else if (text.ptr[0] == '/')
+    } else if (slash_is(text))
         buf_cstr(view_talk(&st->view),
                  "wend: commands wait for the end of the answer; Esc stops "
                  "it\n");

@@ -380,6 +380,17 @@ static void do_help(struct chat *c, const char *arg)
                 "an answer, Ctrl-R finds what was typed before.");
 }
 
+bool slash_is(wend_str text)
+{
+    size_t len = 1;
+
+    while (len < text.len && text.ptr[len] != '/' && text.ptr[len] != ' ' &&
+           text.ptr[len] != '\n')
+        len++;
+    return text.len && text.ptr[0] == '/' &&
+           (len == text.len || text.ptr[len] != '/');
+}
+
 const char *slash_name(size_t i)
 {
     return i < COMMANDS ? commands[i].name : NULL;

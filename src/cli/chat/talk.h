@@ -52,7 +52,8 @@ void chat_used(const struct chat *c, struct buf *out);
 bool prompt_read(struct chat *c);
 extern const struct typist prompt_typist; /* ctx: to be set */
 
-/* slash.c: does what a text that begins with / says. */
+/* slash.c: does what a text that begins with / says. A path is no command. */
+bool slash_is(wend_str text);
 void slash_do(struct chat *c, wend_str text);
 const char *slash_name(size_t i); /* NULL: no more */
 /* tab.c: completes it, or says what could follow. */

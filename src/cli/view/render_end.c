@@ -57,6 +57,8 @@ static void failed(struct view *v, const wend_ev_run_end *e)
         what_to_do = "the script has fewer turns than this run needs: add one, "
                      "or 'repeat: forever'";
     render_error(v, "run failed", why, what_to_do);
+    if (v->in_chat && !v->quiet)
+        buf_cstr(view_talk(v), "wend: /retry asks again\n");
 }
 
 static const struct {
