@@ -81,6 +81,40 @@ tight 40
 is "a tool that cannot fit: no run" $status 2
 has "a tool that cannot fit: said" "$err" "and the window of x has 40"
 
+# ---- Exactly what was sent -----------------------------------------------------------
+
+# All texts of the newest request, and those that wend context shows; anthropic
+# accepts no white space at the end of an answer.
+same_texts() { # WHAT [RUN]
+    grep -ao '{"\(model\|contents\|system\)[A-Za-z_]*":.*' "$work/requests" |
+        tail -1 >"$work/request"
+    sqlite3 :memory: "SELECT rtrim(atom) FROM json_tree(readfile('$work/request'))
+        WHERE type = 'text' AND atom <> '' AND fullkey NOT LIKE '\$.tools%' AND
+        key IN ('content', 'text', 'instructions', 'output', 'result')
+        ORDER BY rtrim(atom)" >"$work/sent"
+    exits "$1: context" 0 "$WEND" context --json "${2:-last}"
+    sqlite3 :memory: "SELECT rtrim(json_extract(readfile('$out'), '\$.system')) AS t
+        WHERE t <> '' UNION ALL
+        SELECT rtrim(json_extract(value, '\$.text')) AS t
+        FROM json_each(readfile('$out'), '\$.messages') WHERE t <> ''
+        ORDER BY t" >"$work/shown"
+    [ -s "$work/shown" ]
+    ok "$1: there are texts"
+    is "$1: they are what was sent" "$(cat "$work/shown")" "$(cat "$work/sent")"
+}
+for row in openai:/v1 responses:/v1 anthropic:/v1 gemini:/v1beta ollama:; do
+    provider=${row%%:*}
+    exits "$provider" 0 "$WEND" run -q -m "$provider:x" -t calculator \
+        --base-url "http://127.0.0.1:$port/=$call${row#*:}" \
+        --instructions "Be brief." hi
+    same_texts "$provider"
+    id=$(newest)
+    exits "$provider: -c" 0 "$WEND" run -qc "And now?"
+    same_texts "$provider: -c"
+    exits "$provider: fork" 0 "$WEND" fork -q "$id" "Or that?"
+    same_texts "$provider: fork"
+done
+
 # ---- Bad input -----------------------------------------------------------------------
 
 exits "no such event" 2 "$WEND" context --at 999 last
