@@ -77,6 +77,8 @@ run "$WEND" log last
 has "a line for people" "$out" "[image png 8x6 red.png]"
 run "$WEND" context last
 has "what the model saw" "$out" "  [image png 8x6 red.png]"
+run "$WEND" view last
+has "a timeline names it" "$out" "go [image png 8x6 red.png]"
 run "$WEND" view last -o page.html
 has "a page shows it" page.html "data:image/png;base64,$red"
 run "$WEND" verify last
@@ -144,6 +146,10 @@ refused "a PDF that is text" "'text.pdf' is not a PDF document: it is text" text
 refused "of no type" "'binary' is neither text nor a file of a known type" binary
 refused "empty" "'empty' is empty" empty
 refused "a pipe" "'pipe' is not a regular file" pipe
+if command -v python3 >/dev/null; then
+    python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
+    refused "a socket" "'socket' is not a regular file" socket
+fi
 refused "a directory" "'.' is not a regular file" .
 refused "not there" "cannot open 'nowhere.png': No such file" nowhere.png
 cat >m.yaml <<'Y'

@@ -147,11 +147,12 @@ int read_part(struct cli *cli, const char *path, wend_part *out)
     struct stat st;
     bool ok;
 
-    if (fd < 0)
+    if (fd < 0 && errno != ENXIO) /* which is a socket's */
         return complain(EXIT_USAGE, "cannot open '%s': %s", path,
                         strerror(errno));
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-        close(fd);
+    if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+        if (fd >= 0)
+            close(fd);
         return usage_error(cli,
                            "'%s' is not a regular file; --file takes files, "
                            "and standard input is sent as text",

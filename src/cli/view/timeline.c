@@ -92,22 +92,25 @@ static void keep_pictures(struct timeline *t, const wend_ev_part *parts,
     }
 }
 
-/* A text with notes about what it comes with. */
+/* A text with notes about what it comes with; in the arena if there are any. */
+static wend_str with_parts(struct timeline *t, wend_str said,
+                           const wend_ev_part *parts, size_t count)
+{
+    struct buf text = {.mem = t->arena.mem};
+
+    if (!count)
+        return said;
+    buf_str(&text, said);
+    dialect_put_parts(&text, parts, count);
+    return buf_keep(&text, &t->arena);
+}
+
 static void keep_message(struct timeline *t, const wend_event *ev,
                          wend_str said, const wend_ev_part *parts, size_t count,
                          struct detail *out)
 {
-    struct buf text = {.mem = t->arena.mem};
-
-    if (count) {
-        buf_str(&text, said);
-        dialect_put_parts(&text, parts, count);
-        said = buf_view(&text);
-        t->arena.failed |= text.failed;
-    }
-    keep_detail(t, ev, said, out);
+    keep_detail(t, ev, with_parts(t, said, parts, count), out);
     keep_pictures(t, parts, count);
-    buf_free(&text);
 }
 
 static void run_start(struct timeline *t, const wend_event *ev)
@@ -117,7 +120,8 @@ static void run_start(struct timeline *t, const wend_event *ev)
     t->run = keep_name(t, ev->run);
     t->agent = keep_name(t, e->agent);
     t->model = keep_name(t, e->model);
-    t->prompt = keep_name(t, e->prompt);
+    t->prompt =
+        keep_name(t, with_parts(t, e->prompt, e->parts, e->parts_count));
     t->parent = keep_name(t, e->parent_run);
     t->follows = keep_name(t, e->follows);
     t->started_us = ev->time_us;
