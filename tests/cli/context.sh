@@ -115,6 +115,16 @@ for row in openai:/v1 responses:/v1 anthropic:/v1 gemini:/v1beta ollama:; do
     same_texts "$provider: fork"
 done
 
+printf 'wend: plan/1\nname: p\nactions:\n  - {name: a, type: llm, prompt: "What is it?"}\n' \
+    >ask.yaml
+printf 'wend: agent/1\nmodel: openai:x\nbase_url: %s\ninstructions: Be brief.\n' \
+    "http://127.0.0.1:$port/=text:1/v1" >"$work/brief.yaml"
+exits "an action of a plan" 0 "$WEND" plan run -q -a "$work/brief.yaml" ask.yaml
+same_texts "an action of a plan"
+is "an action of a plan: no tools" "$(value tools)$(value 'messages[1]')" ""
+exits "an action of a plan: as text" 0 "$WEND" context last
+has "an action of a plan: its prompt" "$out" "  What is it?"
+
 # ---- Bad input -----------------------------------------------------------------------
 
 exits "no such event" 2 "$WEND" context --at 999 last

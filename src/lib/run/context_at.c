@@ -7,6 +7,7 @@
  */
 #include "base/fail.h"
 #include "base/id.h"
+#include "core/config/frame_parts.h"
 #include "core/turn/messages.h"
 #include "lib/run/run.h"
 
@@ -22,8 +23,51 @@ struct looking {
 
 static bool is_question(const wend_event *ev)
 {
-    return ev->type == WEND_MODEL_START && !ev->u.model_start.action.ptr &&
+    return ev->type == WEND_MODEL_START &&
            ev->u.model_start.purpose != WEND_PURPOSE_SUMMARY;
+}
+
+/* context_end is about turns: an action has none. */
+static void put_action_parts(struct looking *l, const struct msg *m)
+{
+    struct buf b = {.mem = l->arena.mem};
+    int64_t system = tokens_estimate(l->seen.frame->system.len);
+
+    json_open(&b, NULL, '[');
+    if (system)
+        frame_parts_put(&b, PART_INSTRUCTIONS, STR_NONE, system, 0);
+    frame_parts_put(&b, PART_HISTORY, STR_NONE, m->size, 0);
+    json_close(&b, ']');
+    l->parts = buf_keep(&b, &l->arena);
+    l->tokens = system + m->size;
+}
+
+/* The request of an action: one message, and no tools. */
+static void see_action(struct looking *l, wend_str action)
+{
+    const struct plan_state *p = &l->turn.plan;
+    uint32_t i = p->plan ? plan_find(p->plan, action) : PLAN_NONE, model;
+    struct config *c = arena_alloc(&l->arena, sizeof *c);
+    struct msg *m = arena_alloc(&l->arena, sizeof *m);
+    const struct json *params;
+
+    if (i == PLAN_NONE || !c || !m)
+        return; /* a damaged log's */
+    *c = *l->turn.config;
+    c->tools_count = 0;
+    c->schema_text = STR_NONE;
+    l->seen = l->turn;
+    l->seen.config = c;
+    l->seen.history = NULL;
+    l->seen.purpose = WEND_PURPOSE_ANSWER;
+    model = config_model(c, p->plan->actions[i]->target);
+    if (model && model < c->models_count)
+        l->seen.model_at = model;
+    params = json_parse(plan_action_state(p, i)->params, &l->arena, NULL);
+    m->role = ROLE_USER;
+    m->text = str_or(json_str(json_get(params, "prompt")), "");
+    turn_history_add(&l->seen, m);
+    put_action_parts(l, m);
 }
 
 static wend_status fold_event(void *ctx, const wend_event *ev)
@@ -38,7 +82,9 @@ static wend_status fold_event(void *ctx, const wend_event *ev)
         l->parts = arena_str(&l->arena, ev->u.context_end.parts_json);
         l->tokens = ev->u.context_end.tokens;
     }
-    if (is_question(ev))
+    if (is_question(ev) && ev->u.model_start.action.ptr)
+        see_action(l, ev->u.model_start.action);
+    else if (is_question(ev))
         l->seen = l->turn;
     return l->arena.failed ? WEND_E_NOMEM : WEND_OK;
 }
