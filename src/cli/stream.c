@@ -201,7 +201,8 @@ static void wait_for_something(struct stream_loop *l)
     timeout = l->over ? -1 : wend_runtime_timeout_ms(rt);
     if (tick >= 0 && (timeout < 0 || tick < timeout))
         timeout = tick;
-    if (approvals_held(&l->approvals) && (timeout < 0 || timeout > HELD_MS))
+    if ((approvals_held(&l->approvals) || v->prompt == PROMPT_LOST) &&
+        (timeout < 0 || timeout > HELD_MS))
         timeout = HELD_MS;
     poll(l->fds, FDS, timeout);
 }
@@ -376,6 +377,7 @@ static void go_round(struct stream_loop *l)
     /* If the store failed, show the events before the failure first. */
     wend_runtime_pump(l->st->cli->rt);
     take_events(l);
+    approvals_repeat(&l->approvals, &l->st->view);
 }
 
 static bool is_parked(struct cli *cli, const char *id)

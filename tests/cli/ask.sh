@@ -329,4 +329,27 @@ tr -d '\n' <"$out" >joined
 has "the background: the rule that allows it" joined "--approve 'write_file(bad)' allows it"
 [ ! -e bad ]
 ok "the background: it is not written"
+# ---- As lines, while other output comes ------------------------------------------
+
+# The result of the first call comes after the second question, which is then
+# asked again below it.
+cat >lines.json <<'JSON'
+{"turns":[{"calls":[{"name":"write_file","args":{"path":"l1","content":"1"}},
+{"name":"write_file","args":{"path":"l2","content":"2"}}]},{"text":"went on"}]}
+JSON
+TERM=dumb on_screen 120x24 "$WEND run -t write_file -m script:lines.json hi" <<'STEPS'
+wait then Enter:
+type n\r
+wait l2
+wait not approved
+sleep 1200
+show below
+type y\r
+wait went on
+STEPS
+is "lines: exit status" $status 0
+is "lines: the question is the last line" \
+    "$(grep . below | tail -n 1 | grep -c '^allow? .*then Enter:')" 1
+is "lines: nothing stands behind a question" "$(grep -c 'Enter: *[>w!]' below)" 0
+is "lines: the answer counts" "$(cat l2 l1 2>/dev/null)" 2
 finish

@@ -102,9 +102,21 @@ void approvals_show(struct approvals *a, struct view *v, const wend_run *run)
 static void unask(struct approvals *a, struct view *v)
 {
     a->shown = false;
+    v->prompt = PROMPT_NONE;
     buf_clear(&v->question);
     if (a->lock >= 0)
         flock(a->lock, LOCK_UN);
+}
+
+void approvals_repeat(const struct approvals *a, struct view *v)
+{
+    enum { QUIET_US = 300000 }; /* between the pieces of a text that streams */
+
+    if (!a->shown || v->lent || v->prompt != PROMPT_LOST ||
+        steady_us() - v->lost_us < QUIET_US)
+        return;
+    question_put(a, view_talk(v), v->keys);
+    v->prompt = PROMPT_OPEN;
 }
 
 static void drop(struct approvals *a, struct view *v, size_t i)
@@ -135,7 +147,7 @@ static void settled(struct approvals *a, struct view *v, const wend_event *ev,
         if (str_eq(a->queue[i]->run, ev->run) &&
             str_eq(approval_subject(a->queue[i]), call)) {
             if (i == 0 && a->shown && !v->paints && !v->lent)
-                buf_char(view_talk(v), '\n'); /* leaves the question's line */
+                view_talk(v); /* leaves the question's line */
             drop(a, v, i);
         }
 }
@@ -467,7 +479,7 @@ static void act(struct approvals *a, struct view *v, wend_run *run,
         if (v->paints)
             live_lift(v); /* it is asked again */
         else
-            question_put(a, view_talk(v), v->keys);
+            v->prompt = PROMPT_LOST; /* the same, as a line */
     } else if (tell(a, v, run, answer)) {
         drop(a, v, 0);
         approvals_show(a, v, run);
@@ -539,6 +551,7 @@ void approvals_read(struct approvals *a, struct view *v, wend_run *run)
     if (n > 0 && !take_line(a, &line))
         return;
     panel_entered(&v->panel);
+    v->prompt = PROMPT_NONE; /* its line is over */
     answer =
         n <= 0 || line.ptr[0] == END_OF_FILE ? ANSWER_NO : read_answer(line);
     a->line_len = 0;

@@ -56,6 +56,9 @@ bool approvals_held(const struct approvals *a);
 /* Shows the open question, unless it is shown, or the terminal is busy or
  * another process has it. */
 void approvals_show(struct approvals *a, struct view *v, const wend_run *run);
+/* Where nothing can be painted: its last line once more, below the text that
+ * was written since. */
+void approvals_repeat(const struct approvals *a, struct view *v);
 /* Makes the rows of the open question, for v->width; without a panel it
  * prints them. */
 void approvals_lay(const struct approvals *a, struct view *v,

@@ -225,6 +225,7 @@ void question_print(const struct approvals *a, struct view *v,
     put_beginning(v, out, e, approvals_args(a));
     put_rule(a, out);
     question_put(a, out, false);
+    v->prompt = PROMPT_OPEN;
     out->failed |= text.failed || p->body.failed;
     buf_free(&text);
 }

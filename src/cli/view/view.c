@@ -153,16 +153,30 @@ bool view_open(struct view *v, const struct settings *set, enum look look)
     return false;
 }
 
+/* Text does not continue the line of a question, which is asked again below. */
+static void leave_prompt(struct view *v, struct buf *out)
+{
+    if (v->prompt == PROMPT_NONE)
+        return;
+    if (v->prompt == PROMPT_OPEN)
+        buf_char(out, '\n');
+    v->prompt = PROMPT_LOST;
+    v->lost_us = steady_us();
+}
+
 struct buf *view_results(struct view *v)
 {
-    if (v->together)
+    if (v->together) {
         live_lift(v);
+        leave_prompt(v, &v->results.text);
+    }
     return &v->results.text;
 }
 
 struct buf *view_talk(struct view *v)
 {
     live_lift(v);
+    leave_prompt(v, v->together ? &v->results.text : &v->talk.text);
     if (!v->together)
         return &v->talk.text;
     if (v->text_open) {

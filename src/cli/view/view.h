@@ -41,6 +41,13 @@ bool out_pending(const struct out *o);
 void out_write(struct out *o);
 void out_close(struct out *o, int error); /* the reader is gone */
 
+/* A question that is a line, where there is no panel. */
+enum prompt {
+    PROMPT_NONE,
+    PROMPT_OPEN, /* it is the last line */
+    PROMPT_LOST, /* text was written below it */
+};
+
 struct view {
     enum look look;
     bool quiet, verbose;
@@ -66,7 +73,9 @@ struct view {
     struct status status;
     struct waterfall *waterfall; /* NULL: no plan yet */
     struct buf question;         /* rows of the approval that is asked */
-    void (*lay)(void *asker);    /* makes them anew, for another size */
+    enum prompt prompt;
+    int64_t lost_us;          /* the last text below it, monotonic */
+    void (*lay)(void *asker); /* makes them anew, for another size */
     void *asker;
     struct buf typed;              /* rows of a text that the user types ... */
     size_t typed_up, typed_column; /* ... and the cursor in it: panel_cursor */
