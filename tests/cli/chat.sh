@@ -169,6 +169,17 @@ STEPS
     is "$keys: keeps the answer" "$("$WEND" runs --json --limit 1 |
         grep -c '"status":"canceled"')" 1
 done
+on_screen 80x24 "$WEND chat -m $talks" <<STEPS
+wait help lists
+type long\r
+wait aaaa
+keys \x03and then\r
+wait Hello
+sleep 100
+type \x04
+STEPS
+start last
+is "what is sent after a stop is the next message" "$(said prompt)" "and then"
 for keys in '\x03\x03' 'text\x03\x03'; do
     on_screen 80x24 "$WEND chat -m $talks" <<STEPS
 wait >

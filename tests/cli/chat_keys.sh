@@ -25,6 +25,7 @@ type change it\r
 wait allow?
 type y
 wait Hello
+wait script, 1.2k
 type slow\r
 wait two
 type and this
@@ -95,6 +96,7 @@ wait > aand yyy
 show $work/draft2
 type n
 wait Hello
+wait script, 0
 type \x15one\r
 wait allow?
 type more \e[D\e[Cthan

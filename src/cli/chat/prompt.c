@@ -85,7 +85,7 @@ static bool is_compact(wend_str text)
            (text.len == 8 || text.ptr[8] == ' ');
 }
 
-/* A text that comes too late waits for the next prompt. */
+/* A text that comes too late is the next message. */
 static void steer(struct chat *c, struct stream *st)
 {
     wend_str text = buf_view(&c->editor.text);
@@ -99,9 +99,11 @@ static void steer(struct chat *c, struct stream *st)
         buf_cstr(view_talk(&st->view),
                  "wend: commands wait for the end of the answer; Esc stops "
                  "it\n");
-    else if (wend_run_say(st->run, text) == WEND_OK) {
+    else if (!c->stopped && wend_run_say(st->run, text) == WEND_OK) {
         history_add(c, text);
         forget_text(c);
+    } else {
+        c->queued = true;
     }
 }
 
@@ -111,6 +113,7 @@ static bool read_beside(void *ctx, struct stream *st, wend_str keys)
     char room[4096];
     wend_str more = STR_NONE;
 
+    c->queued = false;
     if (keys.len && keys.len <= sizeof room) {
         memcpy(room, keys.ptr, keys.len);
         join_lines(room, keys.len);
@@ -292,8 +295,9 @@ static void wait_for_keys(struct chat *c, int signals, bool *keys)
 bool prompt_read(struct chat *c)
 {
     int signals = signals_open();
-    bool sent = false, keys;
+    bool sent = c->queued && c->editor.text.len, keys;
 
+    c->queued = false;
     if (signals < 0)
         return false;
     signals_take_stops(true);

@@ -29,6 +29,7 @@ struct chat {
     bool warned;        /* Ctrl-C once, in an empty text */
     bool stopped;       /* the answer, once */
     bool left;          /* twice: leave */
+    bool queued;        /* Enter came too late for the run: the next message */
     int64_t stopped_us; /* when an answer was; 0: never */
     /* Of the newest run, and of all. */
     char model[64];
