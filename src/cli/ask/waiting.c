@@ -32,9 +32,10 @@ static void drop(struct waiting *w, wend_str subject)
 
 static void add(struct waiting *w, const char *id, const wend_event *ask)
 {
-    struct waiting_call *c = &w->list[w->count];
+    struct waiting_call *c;
 
     drop(w, approval_subject(ask)); /* asked again after a resume */
+    c = &w->list[w->count];
     if (w->count == WAITING_MAX || wend_event_clone(ask, &c->ask) != WEND_OK)
         return;
     str_copy(c->run, sizeof c->run, str_of(id));
