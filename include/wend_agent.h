@@ -165,6 +165,7 @@ typedef struct wend_agent_options {
      * each; if it fails or lacks the room, the model of the run is. Default:
      * that model, whose provider has the conversation in its cache. */
     const char *summary_model;
+    uint32_t max_memories; /* facts that `recall` returns at most; 0: 50 */
 } wend_agent_options;
 
 /* Makes an agent of the runtime and its thread. All options are copied. */

@@ -303,7 +303,7 @@ static wend_status search(struct tool_job *j, wend_call *call, wend_str query,
     uint32_t labels = 0;
     wend_status s;
 
-    x.limit = limit < FACTS_TOLD_MAX ? (size_t)limit : FACTS_TOLD_MAX;
+    x.limit = limit < call_memories(call) ? (size_t)limit : call_memories(call);
     take_words(&x, query);
     s = look(j, call, space_of(j, call), STR_NONE, on_found, &x);
     x.old = true;

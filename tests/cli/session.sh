@@ -104,6 +104,9 @@ is "max_history" "$(json "$work/start" \
 is "max_history begins with a question" "$(said 'messages[0].role')" user
 exits "max_history: none" 2 "$WEND" run -a <(sed 's/: 2$/: 0/' bard.yaml) x
 has "max_history: none: said" "$err" "max_history must be a whole number from 1"
+exits "max_memories: too many" 2 "$WEND" run \
+    -a <(sed 's/max_history: 2$/max_memories: 51/' bard.yaml) x
+has "max_memories: too many: said" "$err" "max_memories must be a whole number from 1"
 
 # ---- In lists ----------------------------------------------------------------------
 

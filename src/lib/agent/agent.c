@@ -185,6 +185,8 @@ static wend_status put_rest(wend_agent *a, const wend_agent_options *o,
         json_add_str(b, "effort", str_of(effort_names[o->effort]));
     if (o->max_history)
         json_add_i64(b, "max_history", o->max_history);
+    if (o->max_memories)
+        json_add_i64(b, "max_memories", o->max_memories);
     if (o->compaction_off)
         json_add_str(b, "compaction", STR("off"));
     agent_put_list(b, "guarded", o->guarded, o->guarded_count);
@@ -282,6 +284,7 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
     a->name = utf8_keep(str_of(o->name ? o->name : "agent"), &a->arena);
     a->sandbox_off = o->sandbox_off;
     a->memory_user = o->memory_user;
+    a->max_memories = o->max_memories;
     a->project = o->project;
     a->tape_plays = o->playback_dir != NULL;
     a->tape_dir = arena_str(

@@ -121,6 +121,7 @@ struct wend_agent {
     bool gone;           /* freed by the host; runs still use it */
     bool sandbox_off;    /* programs run without */
     bool memory_user;    /* what is remembered counts in all folders */
+    uint32_t max_memories;
     bool parallel_given; /* so that it counts for plans, too */
     bool tape_plays;     /* else it records */
     wend_str tape_dir;   /* absent: neither */

@@ -412,6 +412,7 @@ static wend_status fill_options(struct agent_loader *l, struct agent_file *f)
     o->network_count = m->network.count;
     o->context_tokens = m->context_tokens;
     o->max_history = (uint32_t)m->max_history;
+    o->max_memories = (uint32_t)m->max_memories;
     o->params = params_of(l->arena, &m->wishes, &o->params_count);
     o->extra = m->wishes.extra.text.ptr;
     o->headers = texts_of(l->arena, &m->wishes.headers);

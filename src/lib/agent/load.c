@@ -82,7 +82,7 @@ static void forget_own(const struct load *l, wend_agent_options *o)
     o->name = o->instructions = o->schema = NULL;
     o->limits = (wend_limits){.parallel = parallel};
     o->context_tokens = 0;
-    o->max_history = 0;
+    o->max_history = o->max_memories = 0;
     o->compaction_off = false;
     o->memory_user = l->agent.memory_user;
     o->loop_off = l->agent.loop_off;
@@ -100,6 +100,7 @@ static void take_file(wend_agent_options *o, const wend_agent_options *f,
     load_limits(&o->limits, &f->limits, wins);
     take_number(&o->context_tokens, f->context_tokens, wins);
     take_count(&o->max_history, f->max_history, wins);
+    take_count(&o->max_memories, f->max_memories, wins);
     o->compaction_off |= f->compaction_off;
     o->memory_user |= f->memory_user;
     o->loop_off |= f->loop_off;

@@ -347,6 +347,7 @@ static wend_status make(struct remake *m, const struct past *past,
         .cwd = m->cwd.ptr,
     };
     wend_status s = WEND_OK;
+    int64_t memories;
 
     o.model = model_of(m, config);
     o.base_url = text_of(m, json_get(config, "base_url"));
@@ -365,6 +366,8 @@ static wend_status make(struct remake *m, const struct past *past,
                     : host->project;
     o.memory_user =
         str_is(json_str(json_get(json_get(config, "memory"), "scope")), "user");
+    if (json_i64(json_get(config, "max_memories"), &memories))
+        o.max_memories = (uint32_t)memories;
     o.fallbacks = fallbacks_of(m, config, &o.fallbacks_count, &o.summary_model);
     if (!s)
         s = wishes_past(&m->load, config, take, &o);

@@ -119,6 +119,13 @@ wend_str call_folder(const wend_call *call)
     return a->memory_user ? STR_NONE : a->cwd;
 }
 
+uint32_t call_memories(const wend_call *call)
+{
+    uint32_t most = call->run->agent->max_memories;
+
+    return most && most < FACTS_TOLD_MAX ? most : FACTS_TOLD_MAX;
+}
+
 void call_keep_answer(struct wend_call *c, wend_str output)
 {
     if (c->tool->cache_ms && c->outcome == WEND_OUTCOME_OK && !c->parts_count)

@@ -360,6 +360,8 @@ static const struct field agent_rows[] = {
     {"context_tokens", field_number, AT(context_tokens), .min = 1,
      .max = MODEL_TOKENS_MAX},
     {"max_history", field_number, AT(max_history), .min = 1, .max = UINT32_MAX},
+    {"max_memories", field_number, AT(max_memories), .min = 1,
+     .max = FACTS_TOLD_MAX},
     WISH_ROWS(struct agent_manifest, wishes),
     {"compaction", manifest_read_off, AT(compaction_off)},
     {"instructions", field_cstr, AT(instructions)},

@@ -47,7 +47,8 @@ struct agent_manifest {
     struct manifest_words label_rows; /* the same */
     wend_limits limits;
     int64_t context_tokens;
-    int64_t max_history; /* messages; 0: all */
+    int64_t max_history;  /* messages; 0: all */
+    int64_t max_memories; /* facts; 0: FACTS_TOLD_MAX */
     struct wishes wishes;
     bool compaction_off;
     bool loop_off; /* calls may repeat themselves */

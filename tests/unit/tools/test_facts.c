@@ -139,13 +139,16 @@ static const struct move steps[] = {
      "this agent has no other agents"},
 };
 
-static void one_step(wend_runtime *rt, const struct move *x)
+/* memories: the agent's max_memories; `wanted` is the whole output then. */
+static void one_step(wend_runtime *rt, const struct move *x, uint32_t memories)
 {
     static const char *const tools[] = {"remember", "recall",
                                         "search_documents", "task"};
     wend_run_options ro = {.size = sizeof ro, .user = x->user};
-    wend_agent_options o = {
-        .size = sizeof o, .name = x->agent, .approve = WEND_APPROVE_ALL};
+    wend_agent_options o = {.size = sizeof o,
+                            .name = x->agent,
+                            .approve = WEND_APPROVE_ALL,
+                            .max_memories = memories};
     struct buf script = {.mem = &rig_mem};
     wend_agent *agent = NULL;
     wend_run *run = NULL;
@@ -163,7 +166,7 @@ static void one_step(wend_runtime *rt, const struct move *x)
     while (wend_run_next(run, &ev) == WEND_OK)
         if (ev->type == WEND_CALL_END)
             tap_ok(!strncmp(ev->u.call_end.output.ptr, x->wanted,
-                            strlen(x->wanted)),
+                            strlen(x->wanted) + (memories > 0)),
                    "%s: %.*s", x->why,
                    (int)strcspn(ev->u.call_end.output.ptr, "\n"),
                    ev->u.call_end.output.ptr);
@@ -182,7 +185,11 @@ static void test_tools(const char *url)
                 "%s", url))
         return;
     for (size_t i = 0; i < tap_count(steps); i++)
-        one_step(rt, &steps[i]);
+        one_step(rt, &steps[i], 0);
+    one_step(rt,
+             &(struct move){"at most one", "a", NULL, CALL("recall", "{}"),
+                            "- 06e961b0ded7: TEA is bought on Monday\n"},
+             1);
     wend_runtime_free(rt);
     wend_store_free(o.store);
 }
