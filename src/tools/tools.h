@@ -118,8 +118,8 @@ wend_str call_agent(const wend_call *call);
 /* The folder that facts belong to; absent: all folders share them. */
 wend_str call_folder(const wend_call *call);
 uint32_t call_memories(const wend_call *call); /* facts that it may be told */
-int64_t call_time_us(const wend_call *call); /* wall clock */
-uint32_t call_labels(const wend_call *call); /* of its run, so far */
+int64_t call_time_us(const wend_call *call);   /* wall clock */
+uint32_t call_labels(const wend_call *call);   /* of its run, so far */
 /* Whether a rule of its run allows writing this path and names it. */
 bool call_names(const wend_call *call, wend_str path);
 /* Paths that the run's rules hide from programs; see policy_hidden. */

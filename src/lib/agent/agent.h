@@ -116,11 +116,11 @@ struct wend_agent {
     bool no_tool_calls;           /* its model calls no tools */
     wend_tool_info info;          /* lent last */
     struct past_log
-        *past;           /* of the run that it is of; NULL: none, or too long */
-    unsigned runs;       /* that borrow it */
-    bool gone;           /* freed by the host; runs still use it */
-    bool sandbox_off;    /* programs run without */
-    bool memory_user;    /* what is remembered counts in all folders */
+        *past;        /* of the run that it is of; NULL: none, or too long */
+    unsigned runs;    /* that borrow it */
+    bool gone;        /* freed by the host; runs still use it */
+    bool sandbox_off; /* programs run without */
+    bool memory_user; /* what is remembered counts in all folders */
     uint32_t max_memories;
     bool parallel_given; /* so that it counts for plans, too */
     bool tape_plays;     /* else it records */
