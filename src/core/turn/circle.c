@@ -132,8 +132,7 @@ void circle_text(const struct circle *l, struct buf *out)
                 l->count, l->of, STR_ARGS(l->tool));
         break;
     case CIRCLE_FAILURES:
-        buf_fmt(out, "%u of the last %u calls failed, now of %.*s", l->count,
-                l->of, STR_ARGS(l->tool));
+        buf_fmt(out, "%u of the last %u calls failed", l->count, l->of);
         break;
     case CIRCLE_RULES: break;
     }
