@@ -8,9 +8,13 @@ serve_http --log "$work/requests"
 export OPENAI_API_KEY=sk-canary-0123456789
 base=http://127.0.0.1:$port/=text:1/v1
 
-ask() { # [OPTION...]: the events are in $out, the request is in $work/requests
+request() { # [OPTION...]
     : >"$work/requests"
     run "$WEND" run --json -m openai:x --base-url "$base" "$@" hi
+    [ $status = 0 ]
+}
+ask() { # [OPTION...]: the events are in $out, the request is in $work/requests
+    request "$@"
     is "exit status: $*" $status 0
 }
 member() { # PATH: of run_start
@@ -82,7 +86,7 @@ is "without notes it does not" "$(exfiltrate --notes off)" ok
 
 # Git may take too long on a busy machine, and is left out then.
 dirty() { # OPTION...: whether a run was told of changed files
-    ask "$@" && [ -n "$(member context.git.dirty)" ]
+    request "$@" && [ -n "$(member context.git.dirty)" ]
 }
 soon dirty
 is "changed files, from the root" "$(member context.git.dirty)" \

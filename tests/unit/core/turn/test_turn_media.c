@@ -139,7 +139,8 @@ static void test_refused(void)
     struct keep k;
     wend_str reason;
 
-    begin(&c, "{\"model\":\"openai:c\"}");
+    begin(&c, "{\"model\":\"openai:c\",\"fallback\":[{\"name\":\"other\","
+              "\"model\":\"openai:other\"}]}");
     k = (struct keep){&c.arena, NULL};
     say(&c, picture(10, 75));
     tap_is_i64((int64_t)sent(&c), 1, "sent before");
@@ -151,7 +152,7 @@ static void test_refused(void)
     tap_is_i64((int64_t)sent(&c), 0, "not sent after it");
     tap_is_i64(turn_media(&c.turn), 1 << MEDIA_TEXT | 1 << MEDIA_DOCUMENT,
                "what is left");
-    c.turn.model = STR("other");
+    c.turn.model_at = 1;
     tap_is_i64((int64_t)sent(&c), 1, "another model gets it");
     turn_note_refused(&c.turn, STR("refused smell"), &k);
     tap_is_i64((int64_t)sent(&c), 1, "a type to come");
