@@ -54,8 +54,11 @@ WEND_API wend_status wend_plan_describe(wend_plan *plan,
 /* Starts a run of a plan with the tools of the agent; only its llm actions ask
  * a model. `inputs` is a JSON object that overrides inputs of the plan, or
  * NULL. A plan that needs something the agent lacks is refused: err has the
- * line and column, and no run starts. As with wend_run_start, nothing runs
- * before the runtime is pumped. The plan may be freed at once. */
+ * line and column, and no run starts. The files that its actions name are read
+ * from the folder of a plan that wend_manifest_open opened, unless `parts` of
+ * the options has one of that name; a part that no action names is refused. As
+ * with wend_run_start, nothing runs before the runtime is pumped. The plan may
+ * be freed at once. */
 WEND_API wend_status wend_run_start_plan(wend_agent *agent,
                                          const wend_plan *plan,
                                          const char *inputs,
@@ -81,7 +84,7 @@ typedef void (*wend_plan_verdict_fn)(void *ctx, const wend_plan_verdict *v);
 
 /* Tells for each action of a plan, and of the plans that its workflow actions
  * run, whether it would be allowed, asked about or denied if the agent ran it
- * now. Nothing runs. A plan that
+ * now. Nothing runs, and no file of an action is read. Else a plan that
  * wend_run_start_plan would refuse is refused in the same way. */
 WEND_API wend_status wend_plan_preview(wend_agent *agent, const wend_plan *plan,
                                        wend_plan_verdict_fn fn, void *ctx,

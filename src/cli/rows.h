@@ -101,10 +101,8 @@
 #define ROW_MODEL(help) ROW_TEXT(model, "model", "NAME", help, .letter = 'm')
 #define ROW_AGENT(help) ROW_TEXT(agent, "agent", "FILE", help, .letter = 'a')
 #define ROW_TOOL(help) ROW_LIST(tools, "tool", "NAME", help, .letter = 't')
-#define ROW_FILES                                                        \
-    ROW_LIST(files, "file", "FILE",                                      \
-             "image, PDF, audio or text to send; may be repeated",       \
-             .letter = 'f')
+#define ROW_FILES(help) ROW_LIST(files, "file", "FILE", help, .letter = 'f')
+#define FILES_HELP "image, PDF, audio or text to send; may be repeated"
 #define ROW_TOOLS(help) ROW_LIST(tool_files, "tools", "FILE", help)
 #define ROW_MCP(help) ROW_LIST(servers, "mcp", "SERVER", help)
 #define ROW_APPROVE(help) ROW_LIST(approve, "approve", "WHAT", help)
@@ -165,7 +163,7 @@
     ROW_TOOL("tool to offer; may be repeated"),                               \
     ROW_TOOLS("file that defines a tool to offer; may be repeated"),          \
     ROW_MCP("MCP server NAME=COMMAND or NAME=URL; may be repeated"),          \
-    ROW_FILES,                                                                \
+    ROW_FILES(FILES_HELP),                                                    \
     ROW_FLAG(goes_on, "continue",                                             \
              "continue the last conversation of this directory",              \
              .letter = 'c'),                                                  \

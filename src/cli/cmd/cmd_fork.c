@@ -41,7 +41,7 @@ static const struct opt opts[] = {
                "last event to share (default: before the failure)", .min = 1),
     ROW_LIST(results, "result", "CALL=TEXT",
              "result of that call or action; may be repeated"),
-    ROW_FILES,
+    ROW_FILES(FILES_HELP),
     ROWS_FORK,
 };
 

@@ -41,6 +41,7 @@ static const struct opt opts[] = {
     ROW_BASE_URL("run: "),
     ROW_MODELS,
     ROW_PARAM("run: "),
+    ROW_FILES("run: file of an action, by its name; may be repeated"),
     ROW_TEXT(key_file, "key-file", "FILE",
              "run: file with the provider's API key"),
     ROWS_TLS,
@@ -286,6 +287,8 @@ static int plan_run(struct cli *cli)
     wend_status s;
     int code = names_fill(cli, &o);
 
+    if (!code)
+        code = read_parts(cli, &o.parts, &o.parts_count);
     if (!code)
         code = stream_new(&st);
     if (code)

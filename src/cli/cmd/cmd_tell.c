@@ -29,7 +29,7 @@ static const struct opt say_opts[] = {
     ROW_FLAG(pin, "pin", "keep it when the conversation is shortened"),
     ROW_FLAG(compact, "compact",
              "shorten the conversation now; TEXT is what to keep"),
-    ROW_FILES,
+    ROW_FILES(FILES_HELP),
     ROW_STORE,
     ROWS_END,
 };

@@ -127,7 +127,8 @@ static void run_start(struct timeline *t, const wend_event *ev)
     t->started_us = ev->time_us;
     t->scale.began_us = timeline_when(t, ev);
     if (e->plan_json.len) {
-        t->plan = t->prompt; /* its name */
+        t->plan = keep_name(t, e->prompt); /* its name */
+        keep_pictures(t, e->parts, e->parts_count);
         timeline_note_plan(t, e->plan_json);
     } else {
         keep_message(t, ev, e->prompt, e->parts, e->parts_count, &t->asked);

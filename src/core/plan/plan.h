@@ -21,6 +21,11 @@
 
 #define PLAN_NONE UINT32_MAX /* no action */
 
+enum {
+    ACTION_FILES_MAX = 64,   /* of one action; as parts of a message */
+    ACTION_FILE_BYTES = 255, /* of its path; as the name of a part */
+};
+
 enum action_type {
     ACTION_TOOL,
     ACTION_AGENT,
@@ -71,6 +76,7 @@ struct plan_action {
     const struct template *params; /* makes JSON; NULL: {} */
     struct params asks;            /* of an llm action: what params has */
     const struct template *prompt; /* makes text; NULL: none */
+    struct plan_names files;       /* that come with it: parts of the run */
     wend_str output_key;           /* absent: its output has no name */
     uint32_t output_slot;          /* of that in a scope; or NAME_NONE */
     int64_t timeout_ms;

@@ -52,21 +52,6 @@ static void read_calls(struct msg *m, const struct json *list, struct arena *a)
     }
 }
 
-static void read_parts(struct msg *m, const struct json *list, struct arena *a)
-{
-    const struct json *j = json_items(list);
-    wend_ev_part *parts =
-        j ? arena_alloc(a, list->count * sizeof *parts) : NULL;
-    wend_ev_part one;
-
-    for (; parts && j; j = j->next)
-        if (part_read(j, a, &one))
-            parts[m->parts_count++] = one;
-    m->parts = parts_keep(parts, m->parts_count, a);
-    if (!m->parts)
-        m->parts_count = 0;
-}
-
 /* Takes what there is: a log may be damaged. NULL: out of memory. */
 static struct msg *read_msg(const struct json *j, struct arena *a)
 {
@@ -81,7 +66,7 @@ static struct msg *read_msg(const struct json *j, struct arena *a)
     m->pinned = json_is_true(json_get(j, "pinned"));
     m->summary = json_is_true(json_get(j, "summary"));
     m->own = str_is(json_get_str(j, "by"), MESSAGE_BY_WEND);
-    read_parts(m, json_get(j, "parts"), a);
+    m->parts = parts_of(j, a, &m->parts_count);
     if (m->role == ROLE_ASSISTANT) {
         m->thinking = arena_str(a, json_get_str(j, "thinking"));
         m->opaque = opaque ? json_text(opaque, a) : STR("[]");
@@ -517,17 +502,17 @@ const wend_ev_part *messages_parts(wend_str json, struct arena *a,
     struct arena scratch = {.mem = a->mem};
     struct buf list = {.mem = a->mem};
     const struct json *all;
-    struct msg m;
+    const wend_ev_part *parts;
+    size_t n;
 
     *count = 0;
     if (!json.ptr || !str_has(json, STR("\"parts\":[")))
         return NULL;
     all = json_parse_own(json, &scratch, NULL);
     for (const struct json *j = json_items(all); j; j = j->next) {
-        m.parts_count = 0;
-        read_parts(&m, json_get(j, "parts"), a);
-        buf_add(&list, (const char *)m.parts, m.parts_count * sizeof *m.parts);
-        *count += m.parts_count;
+        parts = parts_of(j, a, &n);
+        buf_add(&list, (const char *)parts, n * sizeof *parts);
+        *count += n;
     }
     a->failed |= scratch.failed;
     arena_free(&scratch);

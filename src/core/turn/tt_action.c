@@ -9,11 +9,33 @@
 
 #include <assert.h>
 
+#include "base/fail.h"
+#include "base/utf8.h"
+
 /* ---- Its model call ------------------------------------------------------ */
 
-int64_t action_tokens(const struct turn *t, wend_str params)
+/* A file of the action, among those that the run began with; or NULL. */
+static const wend_ev_part *file_of(const struct turn *t, wend_str name)
 {
-    return tokens_estimate(t->frame->system.len) + tokens_estimate(params.len);
+    for (size_t i = 0; t->first && i < t->first->parts_count; i++)
+        if (str_eq(t->first->parts[i].name, name))
+            return &t->first->parts[i];
+    return NULL;
+}
+
+int64_t action_tokens(const struct turn *t, uint32_t i, wend_str params)
+{
+    const struct plan_action *a = t->plan.plan->actions[i];
+    int64_t tokens =
+        tokens_estimate(t->frame->system.len) + tokens_estimate(params.len);
+
+    for (size_t n = 0; n < a->files.count; n++) {
+        const wend_ev_part *p = file_of(t, a->files.list[n].text);
+
+        if (p)
+            spend(&tokens, part_tokens(p, action_model(t, a)));
+    }
+    return tokens;
 }
 
 bool asks_model(const struct turn *t, const struct work *w)
@@ -25,10 +47,11 @@ bool fits_window(struct tt *x, const struct work *w, struct call_done *d)
 {
     const struct turn *t = x->t;
     const struct model_use *m;
-    int64_t tokens = action_tokens(t, w->args);
+    int64_t tokens;
 
     if (!asks_model(t, w))
         return true;
+    tokens = action_tokens(t, w->action, w->args);
     m = action_model(t, t->plan.plan->actions[w->action]);
     if (!is_far_over(m, tokens)) {
         if (w->attempt == 1)
@@ -85,7 +108,7 @@ static bool allow_work(const struct tt *x, const struct work *w, bool alone,
         beside.others = other_asks(t, w->action);
     }
     return allow_answer(x, action_model(t, t->plan.plan->actions[w->action]),
-                        action_tokens(t, w->args), &beside, out);
+                        action_tokens(t, w->action, w->args), &beside, out);
 }
 
 bool stop_over_budget(struct tt *x, const struct work *w)
@@ -162,9 +185,10 @@ void emit_action_answer(struct tt *x, uint32_t i, wend_outcome outcome,
         fill_from_reply(x, a, &e);
         if (outcome == WEND_OUTCOME_CANCELED || outcome == WEND_OUTCOME_TIMEOUT)
             charge_stopped(action_model(t, a), &s->allowed,
-                           action_tokens(t, s->params), x->in->reply, &e.usage);
+                           action_tokens(t, i, s->params), x->in->reply,
+                           &e.usage);
     } else if (s->at != AT_RUNS && is_charged(t))
-        charge(action_model(t, a), &s->allowed, action_tokens(t, s->params),
+        charge(action_model(t, a), &s->allowed, action_tokens(t, i, s->params),
                &e.usage);
     if (e.outcome == WEND_OUTCOME_FAILED)
         e.error = error;
@@ -181,37 +205,63 @@ static const struct plan_action *action_of(const struct tt *x, uint32_t i)
     return x->t->plan.plan->actions[i];
 }
 
-/* {"prompt":...} in front of the other values. */
-static bool put_params(const struct plan_action *a, const struct scope *scope,
-                       struct arena *scratch, struct buf *out, wend_error *why)
+static wend_status put_files(const struct turn *t, const struct plan_action *a,
+                             struct buf *out, wend_error *why)
 {
-    struct buf text = {.mem = scratch->mem};
+    if (!a->files.count)
+        return WEND_OK;
+    json_open(out, "parts", '[');
+    for (size_t i = 0; i < a->files.count; i++) {
+        wend_str name = a->files.list[i].text;
+        const wend_ev_part *p = file_of(t, name);
+
+        if (!p)
+            return fail(why, WEND_E_INVAL, "the run has no file '%.*s'",
+                        UTF8_ARGS(name, 80));
+        json_key(out, NULL);
+        part_write(out, p);
+    }
+    json_close(out, ']');
+    return WEND_OK;
+}
+
+static wend_status put_prompt(const struct plan_action *a,
+                              const struct scope *scope, struct buf *out,
+                              wend_error *why)
+{
+    struct buf text = {.mem = out->mem};
     wend_status s = WEND_OK;
 
-    if (!a->prompt) {
-        if (a->params)
-            s = template_put(a->params, scope, ARGS_BYTES_MAX, out, why);
-        else
-            buf_cstr(out, "{}");
-        return s == WEND_OK;
-    }
-    s = template_put(a->prompt, scope, BLOB_BYTES_MAX / 4, &text, why);
-    if (s == WEND_OK) {
-        json_open(out, NULL, '{');
+    if (a->prompt)
+        s = template_put(a->prompt, scope, BLOB_BYTES_MAX / 4, &text, why);
+    if (a->prompt && s == WEND_OK)
         json_add_str(out, "prompt", buf_view(&text));
-        out->failed |= text.failed;
-        buf_clear(&text);
-        if (a->params)
-            s = template_put(a->params, scope, ARGS_BYTES_MAX, &text, why);
-        if (s == WEND_OK && text.len > 2) { /* more than {} */
-            buf_char(out, ',');
-            buf_add(out, text.ptr + 1, text.len - 1);
-        } else {
-            json_close(out, '}');
-        }
-    }
     out->failed |= text.failed;
     buf_free(&text);
+    return s;
+}
+
+/* {"prompt":...,"parts":[...]} in front of the other values. */
+static bool put_params(const struct turn *t, const struct plan_action *a,
+                       const struct scope *scope, struct buf *out,
+                       wend_error *why)
+{
+    struct buf others = {.mem = out->mem};
+    wend_status s;
+
+    json_open(out, NULL, '{');
+    s = put_prompt(a, scope, out, why);
+    if (s == WEND_OK)
+        s = put_files(t, a, out, why);
+    if (s == WEND_OK && a->params)
+        s = template_put(a->params, scope, ARGS_BYTES_MAX, &others, why);
+    if (s == WEND_OK && others.len > 2) { /* more than {} */
+        json_key(out, NULL);
+        buf_add(out, others.ptr + 1, others.len - 2);
+    }
+    json_close(out, '}');
+    out->failed |= others.failed;
+    buf_free(&others);
     return s == WEND_OK;
 }
 
@@ -224,7 +274,7 @@ bool action_params(struct tt *x, uint32_t i, wend_str *out)
 
     if (!plan_scope(&x->t->plan, a->refs, x->s->scratch, &scope))
         return false;
-    if (put_params(a, &scope, x->s->scratch, &b, &why)) {
+    if (put_params(x->t, a, &scope, &b, &why)) {
         *out = take_text(x, &b);
         return !x->s->scratch->failed;
     }

@@ -41,7 +41,7 @@ void plan_reserved(const struct turn *t, struct budget *out)
 
         if (s->asking)
             reserve(out, action_model(t, p->plan->actions[i]), &s->allowed,
-                    action_tokens(t, s->params));
+                    action_tokens(t, i, s->params));
     }
 }
 

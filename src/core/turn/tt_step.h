@@ -132,7 +132,7 @@ static inline const struct model_use *action_model(const struct turn *t,
 {
     return turn_target_model(t, a->target);
 }
-int64_t action_tokens(const struct turn *t, wend_str params);
+int64_t action_tokens(const struct turn *t, uint32_t i, wend_str params);
 bool asks_model(const struct turn *t, const struct work *w);
 /* False: it asks a model, the request is far over its window, and *d says so.
  */

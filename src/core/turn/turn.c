@@ -32,9 +32,8 @@ bool turn_history_add(struct turn *t, struct msg *m)
     if (!m)
         return false;
     assert(t->config && t->frame);
-    for (size_t i = 0; i < m->parts_count; i++) /* as an average family has */
-        spend(&m->media, media_tokens(&m->parts[i], turn_model(t)->spec) *
-                             1000 / family_scale(turn_model(t)->spec));
+    for (size_t i = 0; i < m->parts_count; i++)
+        spend(&m->media, part_tokens(&m->parts[i], turn_model(t)));
     msg_seal(m);
     msg_link(m, t->history, t->frame->prefix);
     t->history = m;
@@ -92,6 +91,7 @@ static void on_run_start(struct turn *t, const wend_event *ev,
     if (t->config)
         turn_history_add(
             t, new_msg(k, ROLE_USER, e->prompt, e->parts, e->parts_count));
+    t->first = t->history;
 }
 
 static void on_turn_start(struct turn *t, const wend_ev_turn_start *e,

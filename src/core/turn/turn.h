@@ -102,6 +102,7 @@ struct turn {
     int64_t counter; /* of this turn, -1 before the first */
     wend_str id, parent_id;
 
+    const struct msg *first; /* the prompt of the run; NULL: not begun */
     const struct msg *history;
     const struct msg *pending; /* newer messages; join at context_start */
     const struct msg *aside;   /* the history while a summary of it is asked
@@ -331,6 +332,11 @@ void turn_add_results(struct turn *t, const struct keep *k);
 /* A copy in the arena; NULL if there are none, or memory runs out. */
 const wend_ev_part *parts_keep(const wend_ev_part *parts, size_t count,
                                struct arena *a);
+/* What it adds to a request, as an average family of models has it. */
+int64_t part_tokens(const wend_ev_part *p, const struct model_use *m);
+/* The member "parts" of a message, or of the values of an action. The same. */
+const wend_ev_part *parts_of(const struct json *j, struct arena *a,
+                             size_t *count);
 /* Those that the messages of the conversation have. */
 uint32_t turn_media_present(const struct turn *t);
 /* The parts that the next request carries, newest first: those that the model

@@ -22,6 +22,28 @@ const wend_ev_part *parts_keep(const wend_ev_part *parts, size_t count,
     return copy;
 }
 
+int64_t part_tokens(const wend_ev_part *p, const struct model_use *m)
+{
+    return media_tokens(p, m->spec) * 1000 / family_scale(m->spec);
+}
+
+const wend_ev_part *parts_of(const struct json *owner, struct arena *a,
+                             size_t *count)
+{
+    const struct json *list = json_get(owner, "parts"), *j = json_items(list);
+    wend_ev_part *parts =
+        j ? arena_alloc(a, list->count * sizeof *parts) : NULL;
+    const wend_ev_part *kept;
+    size_t n = 0;
+
+    for (; parts && j; j = j->next)
+        if (part_read(j, a, &parts[n]))
+            n++;
+    kept = parts_keep(parts, n, a);
+    *count = kept ? n : 0;
+    return kept;
+}
+
 static uint32_t type_bit(const wend_ev_part *p)
 {
     enum media_type type = media_type_of(p);

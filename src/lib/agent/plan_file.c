@@ -498,6 +498,8 @@ static wend_status parse(struct plan_loader *l, wend_str text)
                        l->missing);
     if (s)
         return fail_in(l->load.err, f->seen.path, &why);
+    if (!plan_set_path(f->seen.plan, f->seen.path))
+        return nomem(l);
     written = yaml_parse(text, l->load.arena, NULL, NULL);
     if (plan_inside(f->seen.plan)->on_failure == FAILURE_REPLAN) {
         at = json_get(written, "on_failure");

@@ -139,16 +139,19 @@ static uint32_t model_of(const struct wend_run *r, const struct plan_action *a)
                                                          : r->turn.model_at;
 }
 
-/* In `a`; absent if the parameters have none. */
-static wend_str prompt_of(wend_str params, struct arena *a)
+/* What the values of an action ask the model; in `a`. */
+static void fill_msg(struct msg *m, wend_str params, bool files,
+                     struct arena *a)
 {
     struct arena scratch = {.mem = a->mem};
     const struct json *j = json_parse(params, &scratch, NULL);
-    wend_str prompt = arena_str(a, json_str(json_get(j, "prompt")));
 
+    m->role = ROLE_USER;
+    m->text = str_or(arena_str(a, json_str(json_get(j, "prompt"))), "");
+    if (files)
+        m->parts = parts_of(j, a, &m->parts_count);
     a->failed |= scratch.failed;
     arena_free(&scratch);
-    return prompt;
 }
 
 /* The parameters of the action, in place of the model's. */
@@ -198,10 +201,7 @@ static bool fill_turn(struct action_ask *a, const struct effect *fx)
     a->turn.model = a->turn.model_at == r->turn.model_at
                         ? r->turn.model
                         : a->config.models[a->turn.model_at].name;
-    a->msg.role = ROLE_USER;
-    a->msg.text = prompt_of(fx->args, &a->arena);
-    if (!a->msg.text.ptr)
-        a->msg.text = STR("");
+    fill_msg(&a->msg, fx->args, action_of(r, fx)->files.count, &a->arena);
     return (!action_of(r, fx)->params || fill_asks(a, fx)) &&
            turn_history_add(&a->turn, &a->msg) && !a->arena.failed;
 }
@@ -219,7 +219,8 @@ void ask_turn(struct wend_run *r, wend_str action, struct turn *t,
     if (i == PLAN_NONE)
         return; /* a damaged log's */
     t->model_at = model_of(r, p->plan->actions[i]);
-    msg->text = prompt_of(plan_action_state(p, i)->params, &r->arena);
+    fill_msg(msg, plan_action_state(p, i)->params,
+             p->plan->actions[i]->files.count, &r->arena);
     t->history = msg;
 }
 

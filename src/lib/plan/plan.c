@@ -18,6 +18,7 @@ struct wend_plan {
     struct plan *plan;
     const struct plan_learned *learned; /* NULL: nothing */
     wend_str shown[FORMATS];            /* absent: not asked for yet */
+    const char *folder;                 /* of its file; NULL: it has none */
 };
 
 /* ---- Options ------------------------------------------------------------- */
@@ -119,6 +120,22 @@ const struct plan *plan_inside(const wend_plan *plan)
 {
     assert(plan->plan); /* only a plan that was read leaves wend_plan_parse */
     return plan->plan;
+}
+
+bool plan_set_path(wend_plan *plan, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    wend_str folder = slash == path ? STR("/")
+                      : slash       ? (wend_str){path, (size_t)(slash - path)}
+                                    : STR(".");
+
+    plan->folder = arena_str(&plan->arena, folder).ptr;
+    return plan->folder != NULL;
+}
+
+const char *plan_folder(const wend_plan *plan)
+{
+    return plan->folder;
 }
 
 void wend_plan_free(wend_plan *plan)

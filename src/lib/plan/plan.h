@@ -10,6 +10,9 @@
 
 wend_status plan_enter(const wend_plan *plan, wend_error *err); /* as others */
 const struct plan *plan_inside(const wend_plan *plan);          /* lent */
+/* Where the files of its actions are: beside this file. False: no memory. */
+bool plan_set_path(wend_plan *plan, const char *path);
+const char *plan_folder(const wend_plan *plan); /* NULL: it is no file's */
 
 /* ---- Checks before a run (plan_args.c, plan_run.c) ----------------------- */
 
@@ -21,6 +24,22 @@ bool plan_args_fit(const struct json *params, wend_str schema_text,
 /* Whether the agent has all that the plan needs. Its config 0 is made. */
 wend_status plan_check_actions(wend_agent *agent, const struct plan *p,
                                wend_error *err);
+
+/* ---- Files of its actions (plan_files.c) --------------------------------- */
+
+struct plan_files {
+    const char *folder; /* that they are read from; NULL: all are given */
+    const wend_part *parts;
+    size_t count;
+};
+
+/* In: what is given. Out: all that the actions name, in the arena, and fit for
+ * their models. The agent's config 0 is made. */
+wend_status plan_files_take(wend_agent *agent, const struct plan *p,
+                            struct plan_files *files, struct arena *a,
+                            wend_error *err);
+/* Refuses a plan whose actions have files. */
+wend_status plan_files_none(const struct plan *p, wend_error *err);
 
 /* ---- Plans that a model writes (planner.c) ------------------------------- */
 

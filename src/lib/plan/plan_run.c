@@ -228,6 +228,8 @@ static wend_status check_inside(struct plan_check *c,
         return fail_nomem(err);
     s = plan_parse(k->plan_json, NULL, &c->arena, &inner, err);
     if (s == WEND_OK)
+        s = plan_files_none(inner, err);
+    if (s == WEND_OK)
         s = agent_config(k->agent, 0, err);
     if (s == WEND_OK)
         s = plan_check_actions(k->agent, inner, err);
@@ -340,6 +342,7 @@ static wend_status start_plan(wend_agent *agent, const wend_plan *plan,
                               wend_run **out, wend_error *err)
 {
     const struct plan *p = plan_inside(plan);
+    struct plan_files files = {plan_folder(plan), o->parts, o->parts_count};
     struct arena a = {.mem = &agent->rt->mem};
     struct plan *set = NULL;
     wend_status s = WEND_OK;
@@ -353,6 +356,10 @@ static wend_status start_plan(wend_agent *agent, const wend_plan *plan,
         s = agent_config(agent, 0, err);
     if (s == WEND_OK)
         s = plan_check_actions(agent, p, err);
+    if (s == WEND_OK)
+        s = plan_files_take(agent, p, &files, &a, err);
+    o->parts = files.parts;
+    o->parts_count = files.count;
     if (s == WEND_OK)
         s = run_start(agent, p->name, p, o, NULL, out, err);
     arena_free(&a);

@@ -146,16 +146,26 @@ static void put_config(struct buf *b, const struct child *c)
     json_close(b, '}');
 }
 
+/* Of an action with files they are among the arguments. */
+static bool has_files(const struct child *c)
+{
+    const struct plan *p = c->parent->turn.plan.plan;
+
+    return !c->fx.call && p->actions[c->fx.action]->files.count;
+}
+
 /* The prompt; other arguments follow as JSON, or stand alone. */
 static void put_prompt(struct buf *b, const struct child *c,
                        const struct json *args)
 {
     const struct json *prompt = json_get(args, "prompt");
+    const struct json *parts = has_files(c) ? json_get(args, "parts") : NULL;
     struct buf others = {.mem = b->mem};
 
     buf_str(b, json_str(prompt));
     for (const struct json *m = args ? args->first : NULL; m; m = m->next)
-        if (m != prompt && (!c->fx.call || !str_is(m->key, "agent")))
+        if (m != prompt && m != parts &&
+            (!c->fx.call || !str_is(m->key, "agent")))
             json_add_pair(&others, m->key, m);
     if (others.len)
         buf_fmt(b, "%s{%.*s}", b->len ? "\n\n" : "", (int)others.len,
@@ -211,6 +221,8 @@ static wend_status start_new(struct child *c, const wend_run_options *o,
                              err);
     else if (s == WEND_OK)
         put_prompt(&prompt, c, args);
+    if (s == WEND_OK && has_files(c))
+        past.parts = parts_of(args, &a, &past.parts_count);
     if (config.failed || prompt.failed || a.failed)
         s = fail_nomem(err);
     past.config_json = buf_view(&config);

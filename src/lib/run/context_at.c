@@ -66,6 +66,8 @@ static void see_action(struct looking *l, wend_str action)
     params = json_parse(plan_action_state(p, i)->params, &l->arena, NULL);
     m->role = ROLE_USER;
     m->text = str_or(json_str(json_get(params, "prompt")), "");
+    if (p->plan->actions[i]->files.count)
+        m->parts = parts_of(params, &l->arena, &m->parts_count);
     turn_history_add(&l->seen, m);
     put_action_parts(l, m);
 }

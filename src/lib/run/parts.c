@@ -7,6 +7,8 @@
 #include "lib/run/fork.h"
 #include "lib/run/run.h"
 
+#include <assert.h>
+
 #include "base/fail.h"
 #include "base/utf8.h"
 #include "core/media/media.h"
@@ -90,6 +92,29 @@ wend_status wend_part_check(const wend_part *part, wend_agent *agent,
         s = check_model(agent->configs[0]->models, out, 1, shown_name(part),
                         err, &agent->rt->mem);
     out->name = part->name;
+    return s;
+}
+
+wend_status parts_fit(const wend_part *const *parts, size_t count,
+                      const struct model_use *model, const struct mem *mem,
+                      size_t *at, wend_error *err)
+{
+    wend_ev_part seen[PARTS_MAX];
+    size_t images = 0;
+    wend_status s = WEND_OK;
+
+    assert(count <= PARTS_MAX);
+    for (size_t i = 0; s == WEND_OK && i < count; i++) {
+        *at = i;
+        s = parts[i]->data.ptr ? look(parts[i], &seen[i], err)
+                               : fail(err, WEND_E_INVAL, "it has no data");
+        images += s == WEND_OK && media_type_of(&seen[i]) == MEDIA_IMAGE;
+    }
+    for (size_t i = 0; s == WEND_OK && model && i < count; i++) {
+        *at = i;
+        s = check_model(model, &seen[i], images, shown_name(parts[i]), err,
+                        mem);
+    }
     return s;
 }
 

@@ -305,15 +305,17 @@ static wend_status fill_compact(struct wend_run *r, const struct plan *plan,
 }
 
 /* Those of the prompt, and the bytes of those of the past. */
-static wend_status take_parts(struct wend_run *r, const wend_run_options *o,
+static wend_status take_parts(struct wend_run *r, const struct plan *plan,
+                              const wend_run_options *o,
                               const struct run_past *past, wend_ev_run_start *e,
                               struct input *in, wend_error *err)
 {
-    const struct parts_given given = {.parts = o->parts,
-                                      .count = o->parts_count,
-                                      .agent = r->agent,
-                                      .model =
-                                          r->agent->configs[r->mode]->models};
+    const struct model_use *model = r->agent->configs[r->mode]->models;
+    const struct parts_given given = {
+        .parts = o->parts,
+        .count = o->parts_count,
+        .agent = r->agent,
+        .model = plan ? NULL : model}; /* its actions may ask others */
     wend_status s = parts_take(&given, &r->arena, &in->parts, err);
 
     e->parts = in->parts.list;
@@ -333,17 +335,16 @@ wend_status run_begin(struct wend_run *r, wend_str prompt,
 
     memset(&e, 0, sizeof e);
     s = fill_start(r, o, past, &e, err);
-    if (s == WEND_OK && plan && o->parts_count)
-        s = fail(err, WEND_E_INVAL,
-                 "run: a plan has no prompt that parts could come with");
     if (s == WEND_OK)
         s = fill_compact(r, plan, o, &in, err);
     if (s == WEND_OK && !r->child)
-        s = take_parts(r, o, past, &e, &in, err);
+        s = take_parts(r, plan, o, past, &e, &in, err);
     if (s == WEND_OK && !r->child)
         s = run_context(r, &e.context_json, err);
     if (r->child) {
         child_fill_start(r->child, &e);
+        e.parts = past->parts;
+        e.parts_count = past->parts_count;
         e.past_refused_json =
             turn_refusals_text(&r->child->parent->turn, &r->arena);
     }

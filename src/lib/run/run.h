@@ -177,6 +177,8 @@ struct run_past {
     wend_str messages_json, follows, labels_json; /* of the conversation */
     wend_str refused_json;                        /* see turn_refusals_text */
     const struct event_blob *blobs; /* of its parts, if they are new */
+    const wend_ev_part *parts;      /* of a child: that it is given */
+    size_t parts_count;
 };
 
 /* plan: NULL for a prompt alone; o: as run_options gives them; past: NULL for
@@ -282,6 +284,11 @@ struct parts_given {
 };
 wend_status parts_take(const struct parts_given *g, struct arena *a,
                        struct said_parts *out, wend_error *err);
+/* Whether this model takes them all in one message; NULL: any model. If not,
+ * *at is the index of the one to blame. */
+wend_status parts_fit(const wend_part *const *parts, size_t count,
+                      const struct model_use *model, const struct mem *mem,
+                      size_t *at, wend_error *err);
 /* A part of a message in wend_run_options.messages; ctx is a part_source. */
 struct part_source {
     wend_store *store;

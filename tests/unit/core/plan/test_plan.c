@@ -180,6 +180,7 @@ static void test_heads(void)
 /* ---- What is refused ----------------------------------------------------- */
 
 #define HEAD "wend: plan/1\nname: x\n"
+#define L1 "actions:\n  - {name: a, type: llm, prompt: p"
 #define A1 "actions:\n  - {name: a, type: tool, target: t"
 
 static const struct {
@@ -220,6 +221,15 @@ static const struct {
     {HEAD "actions: [{name: a, type: decision}]\n", 3, 11, "needs 'cases'"},
     {HEAD A1 ", prompt: hm}\n", 4, 38, "type tool has no 'prompt'"},
     {HEAD A1 ", cases: []}\n", 4, 38, "type tool has no 'cases'"},
+    {HEAD A1 ", files: [a]}\n", 4, 38, "type tool has no 'files'"},
+    {HEAD L1 ", files: a}\n", 4, 44, "must be a list"},
+    {HEAD L1 ", files: [1]}\n", 4, 45, "a string"},
+    {HEAD L1 ", files: [\"\"]}\n", 4, 45, "files[0] must"},
+    {HEAD L1 ", files: [a, $b]}\n", 4, 48, "$NAME of an input"},
+    {HEAD "inputs: {b: 1}\n" L1 ", files: [$b]}\n", 5, 45, "$NAME of an input"},
+    {HEAD "actions:\n  - {name: a, type: agent, target: e, files: [a], params: "
+          "{parts: 1}}\n",
+     4, 46, "as 'parts'"},
     {HEAD A1 ", mode: asink}\n", 4, 44, "did you mean 'async'?"},
     {HEAD A1 ", params: [1]}\n", 4, 46, "must be a mapping"},
     {HEAD A1 ", output_key: a-b}\n", 4, 50, "a letter"},

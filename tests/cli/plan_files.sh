@@ -1,0 +1,204 @@
+#!/usr/bin/env bash
+# plan_files.sh - files of the actions of a plan: what goes over the wire, what
+# is refused before anything runs, and that the log needs no file afterwards.
+. "$(dirname "$0")/lib.sh"
+needs_server
+unset OPENAI_API_KEY ANTHROPIC_API_KEY http_proxy https_proxy
+unset all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
+serve_http --log "$work/requests"
+base=http://127.0.0.1:$port
+
+# A red picture of 8x6 pixels.
+red=iVBORw0KGgoAAAANSUhEUgAAAAgAAAAGCAIAAABxZ0isAAAAEklEQVR4nGP4z8CAFWEXpZMEADMoL9HswQX5AAAAAElFTkSuQmCC
+mkdir -p plans/img elsewhere
+base64 -d <<<$red >plans/img/red.png
+head -c 40 plans/img/red.png >plans/cut.png
+printf 'int main(void);\n' >plans/a.c
+cp plans/img/red.png elsewhere/photo.png
+ln -s img/red.png plans/link.png
+mkfifo plans/pipe
+part="\"media\":\"image/png\",\"bytes\":75,\"hash\":\"$(sha256sum <plans/img/red.png | cut -d' ' -f1)\""
+
+plan_of() { # FILES [MORE]: an llm action with these files
+    printf 'wend: plan/1\nname: p\ninputs: {shown: img/red.png}\nactions:\n' >plans/p.yaml
+    printf '  - name: a\n    type: llm\n    prompt: What?\n    files: %s\n' "$1" >>plans/p.yaml
+    printf '    output_key: a\n%b' "${2-}" >>plans/p.yaml
+    printf 'outputs: {a: $a}\n' >>plans/p.yaml
+    : >"$work/requests"
+}
+ask() { # MODEL [OPTIONS...]
+    local model=$1
+    shift
+    "$WEND" plan run plans/p.yaml -q -m "$model" --base-url "$base/v1" "$@"
+}
+sent() { # the requests since the last look
+    soon grep -q . "$work/requests"
+    cat "$work/requests"
+    : >"$work/requests"
+}
+
+# ---- Over the wire --------------------------------------------------------------
+
+plan_of '[img/red.png, a.c]'
+exits "openai" 0 ask "openai:say:red"
+is "openai: the answer" "$(cat "$out")" "red"
+sent >got
+has "openai: the picture" got \
+    "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:image/png;base64,$red\"}}"
+has "openai: the text, with its name" got 'file a.c]\nint main(void);'
+has "openai: the prompt" got 'What?'
+exits "anthropic" 0 ask "anthropic:say:red"
+sent >got
+has "anthropic: the picture" got \
+    "{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"image/png\",\"data\":\"$red\"}}"
+plan_of '[$shown]'
+exits "an input" 0 ask "openai:say:red"
+has "an input names the file" <(sent) "$red"
+exits "an input is set" 0 ask "openai:say:red" --set shown=a.c
+has "an input is set: that file" <(sent) 'file a.c]'
+plan_of '[photo.png]'
+exits "-f" 0 ask "openai:say:red" -f elsewhere/photo.png
+has "-f gives a file by its name" <(sent) "$red"
+
+# ---- The log --------------------------------------------------------------------
+
+plan_of '[img/red.png]'
+exits "a run" 0 ask "openai:say:red"
+"$WEND" log --json last --type run_start >"$out"
+has "run_start describes it" "$out" "\"parts\":[{\"type\":\"image\",$part,\"name\":\"img/red.png\""
+"$WEND" log --json last --type action_start >"$out"
+has "so do the values of the action" "$out" \
+    "{\"prompt\":\"What?\",\"parts\":[{\"type\":\"image\",$part,\"name\":\"img/red.png\",\"width\":8,\"height\":6}]}"
+"$WEND" log --json last >"$out"
+lacks "the log has no bytes of it" "$out" "${red:0:20}"
+exits "context" 0 "$WEND" context last
+has "context: what the model saw" "$out" "  [image png 8x6 img/red.png]"
+exits "view" 0 "$WEND" view last
+has "view: a timeline names it" "$out" "p [image png 8x6 img/red.png]"
+exits "a page" 0 "$WEND" view last -o page.html
+has "a page shows it" page.html "data:image/png;base64,$red"
+exits "replay" 0 "$WEND" replay --events loom --speed 0 last
+lacks "replay: no bytes" "$out" "${red:0:20}"
+exits "export" 0 "$WEND" export last -o run.jsonl
+has "an export has the bytes" run.jsonl "\"base64\":\"$red\""
+WEND_STORE=$work/other.db exits "import" 0 "$WEND" import run.jsonl
+WEND_STORE=$work/other.db exits "import: verify" 0 "$WEND" verify
+plan_of '[a.c]'
+exits "a text" 0 ask "openai:say:red"
+echo '// more' >>plans/a.c
+exits "another text" 0 ask "openai:say:red"
+exits "diff" 1 "$WEND" diff last~1 last
+has "diff: it is another part" "$out" "parts[0].bytes"
+plan_of '[a.c]' '    cache: {ttl: 1h}\n'
+exits "cached" 0 ask "openai:say:one"
+is "cached: asked once" "$(grep -c 'POST ' "$work/requests")" 1
+exits "cached: the same file" 0 ask "openai:say:one"
+is "cached: not asked again" "$(grep -c 'POST ' "$work/requests")" 1
+echo '// more' >>plans/a.c
+exits "cached: another content" 0 ask "openai:say:one"
+is "cached: asked about another content" "$(grep -c 'POST ' "$work/requests")" 2
+
+# ---- Without the file -----------------------------------------------------------
+
+plan_of '[img/red.png]'
+begin "$WEND" plan run plans/p.yaml -q -m "openai:hang;say:red#killed" \
+    --base-url "$base/v1"
+soon grep -q 'POST ' "$work/requests"
+killed
+: >"$work/requests"
+mv plans/img/red.png gone.png
+exits "resumed after kill -9" 0 "$WEND" resume -q last
+is "resumed: the answer" "$(cat "$out")" "red"
+has "resumed: the picture is sent" <(sent) "$red"
+exits "resumed: verify" 0 "$WEND" verify last
+mv gone.png plans/img/red.png
+exits "failed" 1 ask "openai:status:400;say:red#failed"
+mv plans/img/red.png gone.png
+: >"$work/requests"
+exits "retry" 0 "$WEND" retry -q last
+has "retry: the picture is sent" <(sent) "$red"
+mv gone.png plans/img/red.png
+
+# ---- An agent -------------------------------------------------------------------
+
+printf 'wend: agent/1\nname: eye\n' >plans/eye.yaml
+sed 's/type: llm/type: agent\n    target: eye.yaml\n    params: {n: 1}/' plans/p.yaml >plans/q.yaml
+mv plans/q.yaml plans/p.yaml
+: >"$work/requests"
+exits "an agent" 0 ask "anthropic:say:seen"
+is "an agent: the answer" "$(cat "$out")" "seen"
+sent >got
+has "an agent: the picture" got "\"data\":\"$red\""
+has "an agent: prompt and values" got 'What?\n\n{\"n\":1}'
+"$WEND" log --json "$("$WEND" runs --json --limit 0 | grep '"child":true' |
+    head -1 | sed 's/.*"run":"\([^"]*\)".*/\1/')" --type run_start >"$out"
+has "an agent: its own log describes it" "$out" "\"parts\":[{\"type\":\"image\",$part"
+begin "$WEND" plan run plans/p.yaml -q -m "anthropic:hang;say:red#agent" \
+    --base-url "$base/v1"
+soon grep -q 'POST ' "$work/requests"
+killed
+outer=$("$WEND" runs --json --limit 2 | grep -v '"child":true' |
+    sed 's/.*"run":"\([^"]*\)".*/\1/')
+: >"$work/requests"
+mv plans/img/red.png gone.png
+exits "an agent, resumed" 0 "$WEND" resume -q "$outer"
+has "an agent, resumed: the picture is sent" <(sent) "$red"
+mv gone.png plans/img/red.png
+exits "an agent: verify" 0 "$WEND" verify
+
+# ---- What is refused ------------------------------------------------------------
+
+png() { # WIDTH HEIGHT: a header that promises that many pixels
+    printf '\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR'
+    printf '%08x%08x' "$1" "$2" | xxd -r -p
+    printf '\x08\x02\0\0\0CCCC\0\0\0\x01IDATxCCCC\0\0\0\0IENDCCCC'
+}
+png 9000 6 >plans/wide.png
+while IFS='|' read -r files text; do
+    plan_of "$files"
+    exits "files: $files" 2 timeout 10 "$WEND" plan run plans/p.yaml -q \
+        -m "anthropic:say:hi" --base-url "$base/v1"
+    has "files: $files: where and why" "$err" "$text"
+    is "files: $files: nothing was sent" "$(cat "$work/requests")" ""
+done <<'END'
+[a.c, none.png]|plans/p.yaml:8:18: action 'a': files[1]: 'none.png' does not exist in the folder of the plan
+[cut.png]|plans/p.yaml:8:13: action 'a': files[0]: 'cut.png' is not a valid PNG image
+[../elsewhere/photo.png]|files[0]: '../elsewhere/photo.png' is outside the folder of the plan
+[/etc/passwd]|files[0]: '/etc/passwd' is outside the folder of the plan
+[link.png]|files[0]: 'link.png' is a link, or is behind one
+[pipe]|files[0]: 'pipe' is not a regular file
+[img]|files[0]: 'img' is not a regular file
+[wide.png]|files[0]: 'wide.png' has 9000x6 pixels, and anthropic accepts at most 8000x8000
+[$none]|actions[0].files[0] must be a path, or $NAME of an input that is a path
+[1]|plans/p.yaml:8:13: actions[0].files[0] must be a string
+a.c|actions[0].files must be a list
+END
+plan_of '[a.c]' '    params: {parts: 1}\n'
+sed -i 's/type: llm/type: agent\n    target: eye.yaml/' plans/p.yaml
+exits "params.parts" 2 ask "openai:say:x"
+has "params.parts: why" "$err" "actions[0].files are given as 'parts'"
+plan_of '[a.c]'
+exits "-f for no action" 2 ask "openai:say:x" -f elsewhere/photo.png
+has "-f for no action: what to do" "$err" \
+    "no action of the plan has the file 'photo.png': name it in 'files'"
+cat >plans/outer.yaml <<'END'
+wend: plan/1
+actions:
+  - name: w
+    type: workflow
+    target: p.yaml
+END
+exits "a plan inside" 2 "$WEND" plan run plans/outer.yaml -q -m "openai:say:x" \
+    --base-url "$base/v1"
+has "a plan inside: why" "$err" "plans/outer.yaml:5:13: action 'w': p.yaml: action 'a': files[0]: a plan inside a plan has no files"
+sed 's/type: llm/type: tool\n    target: calculator/; s/    prompt.*//' plans/p.yaml >plans/q.yaml
+exits "a tool" 2 "$WEND" plan show plans/q.yaml
+has "a tool has none" "$err" "files"
+exits "a plan of a model" 0 "$WEND" run -q --plan go -m 'script:{"turns":[{"calls":[{"name":"plan",
+"args":{"actions":[{"name":"a","type":"llm","prompt":"x","files":["/etc/passwd"]}]}}]},
+{"text":"no"}]}'
+"$WEND" log --json last --type call_end >"$out"
+has "a plan of a model has none" "$out" "files"
+lacks "a plan of a model: nothing is read" "$out" "root:"
+
+finish
