@@ -2,21 +2,11 @@
 # chat_keys.sh - the keys of a conversation: what is typed while it works, and
 # at a question.
 . "$(dirname "$0")/lib.sh"
+. "$test_dir/chat.inc"
 if ! has_terminal || [ ! -x "$test_screen" ]; then
     skip "keys of a chat" "no terminal"
     finish
 fi
-
-export LC_ALL=C.UTF-8
-talks=$(model talks '{"turns":[
-{"when":"markdown","text":"# Title\nSome **bold** and `code`.\n\n- one\n- two\n\n```c\nint main(void);\n```\n\n| name | what |\n|---|---|\n| x | a cell with some words |\n\n> said\n","repeat":"forever"},
-{"when":"sum","text":"Let me see.","calls":[{"name":"calculator","args":{"expression":"6*7"}}],"repeat":"forever"},
-{"when":"change","calls":[{"name":"edit_file","args":{"path":"x.txt","old_string":"a","new_string":"b"}}]},
-{"when":"slow","text":"one two three four five six","chunk":4,"delay":"200ms"},
-{"when":"long","text":"aaaa bbbb cccc","chunk":5,"first_delay":"1ms","delay":"90s","repeat":"forever"},
-{"text":"Hello, ${turn}.","usage":{"input":1200,"output":20},"repeat":"forever"}]}')
-start() { "$WEND" log --json "$1" --type run_start >"$work/start"; } # RUN
-said() { json "$work/start" "$(at "data.$1")"; }               # PATH
 
 echo a >x.txt
 on_screen 80x24 "$WEND chat -m $talks -t calculator -t edit_file" <<STEPS
