@@ -23,7 +23,14 @@ enum field_kind {
     F_LIST,   /* a pointer to structs, then a size_t count */
 };
 
-enum { OPTIONAL = 1, NULLABLE = 2 };
+enum {
+    OPTIONAL = 1,
+    NULLABLE = 2,
+    CHUNKED = 4, /* F_JSON: the beginning of a long list is in blobs */
+};
+
+/* A chunk of a list ends with the item that brings it to this. */
+enum { CHUNK_BYTES = 16 << 10 };
 
 struct event_words {
     const char *const *names;
@@ -84,8 +91,8 @@ const wend_ev_part *event_part(const wend_event *ev, size_t i);
 void part_write(struct buf *b, const wend_ev_part *p);
 bool part_read(const struct json *j, struct arena *a, wend_ev_part *out);
 
-/* Appends the canonical line. Long strings are replaced by references and
- * listed in `blobs` (may be NULL). */
+/* Appends the canonical line. Long strings and the chunks of long lists are
+ * replaced by references and listed in `blobs` (may be NULL). */
 void event_write(struct buf *b, const wend_event *ev,
                  struct event_blobs *blobs);
 
@@ -95,7 +102,7 @@ typedef wend_status (*event_blob_fn)(void *ctx, wend_str hash, struct arena *a,
 
 /* Reads a line. Unknown fields are skipped; an unknown type gives WEND_OK
  * and type WEND_EVENT_NONE. Strings live in the arena or in `line`. With
- * blob == NULL a reference reads as its head. */
+ * blob == NULL a reference reads as its head, and one to a chunk as it is. */
 wend_status event_read(wend_str line, struct arena *a, event_blob_fn blob,
                        void *blob_ctx, wend_event *out, wend_error *err);
 

@@ -48,6 +48,8 @@ union payload {
 #define JSON_F(name, member, none) \
     {KEY(name), F_JSON, 0, AT(member), none, 0, 0}
 #define JSON_O(name, member) {KEY(name), F_JSON, OPTIONAL, AT(member), 0, 0, 0}
+#define CHUNKS_O(name, member) \
+    {KEY(name), F_JSON, OPTIONAL | CHUNKED, AT(member), 0, 0, 0}
 #define I64_F(name, member) {KEY(name), F_I64, 0, AT(member), 0, 0, 0}
 #define I64_O(name, member) {KEY(name), F_I64, OPTIONAL, AT(member), 0, 0, 0}
 #define F64_F(name, member) {KEY(name), F_F64, 0, AT(member), 0, 0, 0}
@@ -152,7 +154,7 @@ TABLE(unfinished,
 static const struct event_fields by_type[WEND_EVENT_TYPES] = {
     EVENT(RUN_START, run_start,
         STR_F("prompt", run_start.prompt),
-        JSON_O("messages", run_start.messages_json),
+        CHUNKS_O("messages", run_start.messages_json),
         STR_F("agent", run_start.agent),
         STR_F("model", run_start.model),
         STR_O("user", run_start.user),

@@ -11,6 +11,10 @@
 
 #include "base/fail.h"
 #include "base/json_scan.h"
+#include "base/limits.h"
+
+/* A short log that names one blob over and over does not fill the memory. */
+enum { CHUNKS_BYTES_MAX = 4 * BLOB_BYTES_MAX };
 
 struct event_reader {
     struct arena *arena;
@@ -35,23 +39,29 @@ static bool bad(struct event_reader *r, const struct json *j,
     return bad_name(r, j, field_name(f), wanted);
 }
 
+static bool bad_blob(struct event_reader *r, const struct json *ref,
+                     wend_status s, const char *why)
+{
+    wend_str hash = json_get_str(ref, "blob");
+
+    r->status = fail(r->err, s, "event: blob %.*s %s",
+                     (int)(hash.len < SHA256_HEX ? hash.len : SHA256_HEX),
+                     hash.ptr, why);
+    return false;
+}
+
 /* {"blob":hash,"bytes":n,"head":text}: the text it stands for. */
 static bool read_blob(struct event_reader *r, const struct json *j,
                       wend_str *out)
 {
-    const struct json *head = json_get(j, "head");
+    wend_status s;
 
     if (!r->blob) {
-        *out = json_str(head);
+        *out = json_get_str(j, "head");
         return true;
     }
-    r->status =
-        r->blob(r->blob_ctx, json_str(json_get(j, "blob")), r->arena, out);
-    if (r->status == WEND_OK)
-        return true;
-    fail(r->err, r->status, "event: blob %.64s cannot be read",
-         json_str(json_get(j, "blob")).ptr);
-    return false;
+    s = r->blob(r->blob_ctx, json_get_str(j, "blob"), r->arena, out);
+    return s == WEND_OK || bad_blob(r, j, s, "cannot be read");
 }
 
 static bool is_blob(const struct json *j)
@@ -73,11 +83,74 @@ static bool read_str(struct event_reader *r, const struct event_field *f,
     return true;
 }
 
-static bool read_raw(struct event_reader *r, const struct json *j,
-                     wend_str *out)
+/* ---- Long lists ---------------------------------------------------------- */
+
+static void put_items(struct buf *b, const struct json *list)
+{
+    for (const struct json *j = list->first; j; j = j->next)
+        json_add(b, NULL, j);
+}
+
+static bool has_chunks(const struct json *j)
+{
+    const struct json *item = json_items(j);
+
+    while (item && !is_blob(item))
+        item = item->next;
+    return item;
+}
+
+/* A log from elsewhere may name any blob. */
+static bool read_chunk(struct event_reader *r, const struct json *ref,
+                       size_t *bytes, struct buf *b)
+{
+    struct arena scratch = {.mem = r->arena->mem};
+    const struct json *list;
+    wend_str text;
+
+    if (!read_blob(r, ref, &text))
+        return false;
+    *bytes += text.len;
+    if (*bytes > CHUNKS_BYTES_MAX)
+        return bad_blob(r, ref, WEND_E_CORRUPT, "makes the list too long");
+    list = json_parse_own(text, &scratch, NULL);
+    if (scratch.failed)
+        r->status = fail_nomem(r->err);
+    else if (!list || list->kind != JSON_ARRAY || has_chunks(list))
+        bad_blob(r, ref, WEND_E_CORRUPT, "is not a list of messages");
+    else
+        put_items(b, list);
+    arena_free(&scratch);
+    return r->status == WEND_OK;
+}
+
+static bool read_chunks(struct event_reader *r, const struct json *j,
+                        wend_str *out)
+{
+    struct buf b = {.mem = r->arena->mem};
+    size_t bytes = 0;
+    bool ok = true;
+
+    json_open(&b, NULL, '[');
+    for (const struct json *item = j->first; ok && item; item = item->next)
+        if (is_blob(item))
+            ok = read_chunk(r, item, &bytes, &b);
+        else
+            json_add(&b, NULL, item);
+    json_close(&b, ']');
+    *out = buf_keep(&b, r->arena);
+    if (ok && !out->ptr)
+        r->status = fail_nomem(r->err);
+    return ok && out->ptr;
+}
+
+static bool read_raw(struct event_reader *r, const struct event_field *f,
+                     const struct json *j, wend_str *out)
 {
     if (is_blob(j))
         return read_blob(r, j, out);
+    if ((f->flags & CHUNKED) && r->blob && has_chunks(j))
+        return read_chunks(r, j, out);
     *out = json_text(j, r->arena);
     if (out->ptr)
         return true;
@@ -133,7 +206,7 @@ static bool read_value(struct event_reader *r, const struct event_field *f,
 {
     switch (f->kind) {
     case F_STR: return read_str(r, f, j, at);
-    case F_JSON: return read_raw(r, j, at);
+    case F_JSON: return read_raw(r, f, j, at);
     case F_I64: return json_i64(j, at) || bad(r, j, f, "an integer");
     case F_F64: return json_f64(j, at) || bad(r, j, f, "a number");
     case F_BOOL:

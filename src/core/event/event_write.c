@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/json_scan.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 
@@ -27,7 +28,8 @@ const struct event_blob *event_blob_add(struct event_blobs *blobs,
     return blob;
 }
 
-static void put_blob(struct buf *b, wend_str text, struct event_blobs *blobs)
+static void put_reference(struct buf *b, wend_str text, wend_str head,
+                          struct event_blobs *blobs)
 {
     const struct event_blob *blob = blobs ? event_blob_add(blobs, text) : NULL;
     char hash[SHA256_HEX + 1];
@@ -41,10 +43,94 @@ static void put_blob(struct buf *b, wend_str text, struct event_blobs *blobs)
     json_open(b, NULL, '{');
     json_add_str(b, "blob", str_of(blob ? blob->hash : hash));
     json_add_i64(b, "bytes", (int64_t)text.len);
-    json_add_str(b, "head",
-                 (wend_str){text.ptr, utf8_cut(text, BLOB_HEAD_BYTES)});
+    json_add_str(b, "head", head);
     json_close(b, '}');
 }
+
+static void put_blob(struct buf *b, wend_str text, struct event_blobs *blobs)
+{
+    wend_str head = {text.ptr, utf8_cut(text, BLOB_HEAD_BYTES)};
+
+    put_reference(b, text, head, blobs);
+}
+
+/* ---- Long lists ---------------------------------------------------------- */
+
+/* The length of the string at p, with its quotes. */
+static size_t string_len(const char *p, size_t len)
+{
+    uint64_t seen = 0;
+    size_t i = 1;
+
+    while (i < len && p[i] != '"') {
+        i += p[i] == '\\' ? 2 : 1;
+        if (i < len)
+            i += json_plain_len(p + i, len - i, &seen);
+    }
+    return i + 1;
+}
+
+/* The length of the first item, up to its comma. */
+static size_t item_len(const char *p, size_t len)
+{
+    int depth = 0;
+    size_t i = 0;
+
+    while (i < len && (depth || p[i] != ',')) {
+        depth += (p[i] == '{' || p[i] == '[') - (p[i] == '}' || p[i] == ']');
+        i += p[i] == '"' ? string_len(p + i, len - i) : 1;
+    }
+    return i < len ? i : len;
+}
+
+/* The next chunk of the items in *rest; absent: fewer are left. Where it ends
+ * depends on nothing that follows, so that lists with the same beginning have
+ * the same chunks, and a store has each of them once. */
+static wend_str chunk_next(wend_str *rest)
+{
+    for (size_t at = 0; at < rest->len; at++) {
+        at += item_len(rest->ptr + at, rest->len - at);
+        if (at >= CHUNK_BYTES) {
+            wend_str chunk = {rest->ptr, at};
+
+            *rest = str_skip(*rest, at < rest->len ? at + 1 : at);
+            return chunk;
+        }
+    }
+    return STR_NONE;
+}
+
+static void put_chunk(struct buf *b, wend_str items, struct event_blobs *blobs)
+{
+    struct buf list = {.mem = b->mem};
+    wend_str text;
+
+    json_open(&list, NULL, '[');
+    json_add_raw(&list, NULL, items);
+    json_close(&list, ']');
+    b->failed |= list.failed;
+    text = blobs ? buf_keep(&list, blobs->arena) : buf_view(&list);
+    if (text.ptr && !b->failed)
+        put_reference(b, text, STR_NONE, blobs);
+    else
+        b->failed = true;
+    buf_free(&list);
+}
+
+/* [{"blob":hash,"bytes":n},..,item,..]: the chunks, and what is left. */
+static void put_chunks(struct buf *b, wend_str list, struct event_blobs *blobs)
+{
+    wend_str rest = {list.ptr + 1, list.len - 2}, chunk;
+
+    json_open(b, NULL, '[');
+    while ((chunk = chunk_next(&rest)).ptr)
+        put_chunk(b, chunk, blobs);
+    if (rest.len)
+        json_add_raw(b, NULL, rest);
+    json_close(b, ']');
+}
+
+/* ---- Fields -------------------------------------------------------------- */
 
 static bool is_absent(const struct event_field *f, const char *at)
 {
@@ -114,7 +200,9 @@ static void put_value(struct buf *b, const struct event_field *f,
     case F_JSON:
         /* A value from outside that looks like a reference goes into a blob
          * itself, so that a reader never takes it for one. */
-        if (s->len > STRING_INLINE_MAX || str_starts(*s, "{\"blob\":"))
+        if ((f->flags & CHUNKED) && s->len > CHUNK_BYTES && *s->ptr == '[')
+            put_chunks(b, *s, blobs);
+        else if (s->len > STRING_INLINE_MAX || str_starts(*s, "{\"blob\":"))
             put_blob(b, *s, blobs);
         else
             buf_str(b, str_or(*s, f->none));

@@ -27,13 +27,14 @@ static void note_hash(struct blob_search *s, wend_str hash)
     memcpy(s->hash, hash.ptr, SHA256_HEX);
 }
 
-/* An event_blob_fn: what it stands for is not asked for here. */
+/* An event_blob_fn: what it stands for is not asked for here; a list, since it
+ * may be a chunk of one. */
 static wend_status note_reference(void *ctx, wend_str hash, struct arena *a,
                                   wend_str *text)
 {
     (void)a;
     note_hash(ctx, hash);
-    *text = STR("");
+    *text = STR("[]");
     return WEND_OK;
 }
 
