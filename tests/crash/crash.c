@@ -276,11 +276,14 @@ static wend_status start(wend_agent *agent, const struct scenario *sc,
                          wend_run **run)
 {
     wend_run_options o = {.size = sizeof o, .plan = sc->plans};
+    wend_str prompt = {"go", 2};
     wend_plan *plan = NULL;
     wend_status s;
 
+    if (sc->follows) /* the past of the next run is in a blob */
+        prompt = (wend_str){big, 20000};
     if (!sc->plan)
-        return wend_run_start(agent, (wend_str){"go", 2}, &o, run, NULL);
+        return wend_run_start(agent, prompt, &o, run, NULL);
     s = wend_plan_parse(str_of(sc->plan), NULL, &plan, NULL);
     if (s == WEND_OK)
         s = wend_run_start_plan(agent, plan, NULL, NULL, run, NULL);

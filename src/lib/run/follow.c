@@ -3,9 +3,10 @@
  * run, or messages of the host.
  *
  * The log of that run is folded as for a resume. Its messages are then part of
- * the new run's own log, in run_start: nothing is shared, and either run can be
- * removed. What was spent, decided or approved there does not count here; only
- * the labels of what it has read do.
+ * the new run's own log, in run_start: either run can be removed. Only blobs
+ * are shared (event_write.c), and a store keeps those that an event refers to.
+ * What was spent, decided or approved there does not count here; only the
+ * labels of what it has read do.
  */
 #include <string.h>
 

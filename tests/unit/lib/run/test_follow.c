@@ -16,6 +16,7 @@ struct start {
     wend_str text; /* of the event, as JSON */
     struct arena arena;
     const struct json *data;
+    wend_str messages; /* of the struct: all of them */
 };
 
 static void read_start(struct rig *r, const char *id, struct start *out)
@@ -29,8 +30,10 @@ static void read_start(struct rig *r, const char *id, struct start *out)
     memset(out, 0, sizeof *out);
     out->arena.mem = &rig_mem;
     if (wend_store_replay(r->rt, id, &o, &run, &r->err) == WEND_OK &&
-        wend_run_next(run, &ev) == WEND_OK)
+        wend_run_next(run, &ev) == WEND_OK) {
         wend_event_to_json(ev, &json, &len);
+        out->messages = arena_str(&out->arena, ev->u.run_start.messages_json);
+    }
     out->text = arena_str(&out->arena, (wend_str){json, len});
     out->data = json_get(json_parse(out->text, &out->arena, NULL), "data");
     wend_string_free(json);
@@ -307,6 +310,90 @@ static void test_labels(void)
     rig_close(&r);
 }
 
+/* ---- Long conversations ---------------------------------------------------
+ */
+
+/* The first list of references is the beginning of the second. */
+static bool begins_with(const struct json *later, const struct json *sooner)
+{
+    const struct json *j = json_items(later);
+
+    for (const struct json *i = json_items(sooner); i && json_get(i, "blob");
+         i = i->next, j = j->next)
+        if (!j || !str_eq(json_get_str(i, "blob"), json_get_str(j, "blob")))
+            return false;
+    return true;
+}
+
+static void put_questions(struct buf *b, const char *text, int count)
+{
+    json_open(b, NULL, '[');
+    while (count--) {
+        json_open(b, NULL, '{');
+        json_add_str(b, "role", STR("user"));
+        json_add_str(b, "text", str_of(text));
+        json_close(b, '}');
+    }
+    json_close(b, ']');
+    buf_char(b, 0);
+}
+
+/* Each run has all that was said before it; what they share is stored once. */
+static void check_long(bool told)
+{
+    enum { EXCHANGES = 60 };
+    const char *how = told ? "messages of the host" : "a run that follows";
+    wend_run_options o = {.size = sizeof o};
+    char prompt[2001], id[40];
+    struct start last = {0}, s;
+    size_t halves[2] = {0};
+    struct rig r = {0};
+    int others = 0;
+
+    memset(prompt, 'a', sizeof prompt - 1);
+    prompt[sizeof prompt - 1] = 0;
+    if (!rig_open(&r, NULL,
+                  "script:{\"turns\":[{\"text\":\"well\","
+                  "\"repeat\":\"forever\"}]}"))
+        return;
+    finish(rig_start(&r, NULL), 0, id);
+    for (int i = 0; i < EXCHANGES; i++) {
+        struct buf past = {.mem = &rig_mem};
+        wend_run *run = NULL;
+
+        put_questions(&past, prompt, i);
+        o.messages = past.ptr;
+        if (told)
+            wend_run_start(r.agent, str_of(prompt), &o, &run, &r.err);
+        else
+            wend_run_follow(r.agent, id, str_of(prompt), NULL, &run, &r.err);
+        finish(run, 0, id);
+        buf_free(&past);
+        read_start(&r, id, &s);
+        halves[i >= EXCHANGES / 2] += s.text.len;
+        others += !begins_with(json_get(s.data, "messages"),
+                               json_get(last.data, "messages"));
+        start_free(&last);
+        last = s;
+    }
+    tap_ok(halves[1] * 10 < halves[0] * 16, "%s: %zu bytes, then %zu", how,
+           halves[0], halves[1]);
+    tap_is_i64(others, 0, "%s: what they share is the same blobs", how);
+    tap_ok(json_get(json_items(json_get(last.data, "messages")), "blob"),
+           "%s: there are blobs", how);
+    tap_is_i64(json_parse(last.messages, &last.arena, NULL)->count,
+               told ? EXCHANGES - 1 : 2 * EXCHANGES,
+               "%s: a reader has every message", how);
+    start_free(&last);
+    rig_close(&r);
+}
+
+static void test_long(void)
+{
+    check_long(false);
+    check_long(true);
+}
+
 /* ---- What cannot be followed ----------------------------------------------
  */
 
@@ -354,6 +441,7 @@ int main(void)
     test_compact();
     test_messages();
     test_labels();
+    test_long();
     test_refused();
     return tap_done();
 }
