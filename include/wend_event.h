@@ -175,6 +175,7 @@ typedef struct wend_ev_metrics {
 /* ---- Payloads ------------------------------------------------------------ */
 
 typedef struct wend_ev_run_start {
+    /* messages_json has all messages, also where the JSON has chunks */
     wend_str prompt, messages_json, agent, model, user, session, cwd;
     wend_str context_json, correlation_id, parent_run, parent_call;
     wend_str plan_json;

@@ -175,10 +175,11 @@ const struct command command_blob = {
     .name = "blob",
     .args = "[OPTIONS] RUN HASH",
     .summary = "print a long text of a run by its hash",
-    .more = "Events show texts over 256 KiB as {\"blob\": HASH, ...}. A "
-            "truncated result names\n"
-            "the hash of the full text. HASH may be a prefix that is unique in "
-            "the run.\n",
+    .more = "Events show texts over 256 KiB, and chunks of a long "
+            "conversation, as\n"
+            "{\"blob\": HASH, ...}. A truncated result names the hash of the "
+            "full text. HASH\n"
+            "may be a prefix that is unique in the run.\n",
     .args_min = 2,
     .args_max = 2,
     .expected = "a run and the hash of a text",
