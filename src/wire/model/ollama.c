@@ -135,19 +135,35 @@ static void put_effort(struct buf *b, enum effort effort, wend_str model)
         json_add_bool(b, "think", effort != EFFORT_NONE);
 }
 
+static void put_options(struct request_writer *w, const struct json *extra)
+{
+    const struct model_use *m = turn_model(w->turn);
+    bool window = m->window_known && !json_get(extra, "num_ctx");
+
+    if (!window && !w->q->max_tokens && !request_has_params(w, "options"))
+        return;
+    json_open(w->out, "options", '{');
+    if (window)
+        json_add_i64(w->out, "num_ctx", m->context_tokens);
+    if (w->q->max_tokens)
+        json_add_i64(w->out, "num_predict", w->q->max_tokens);
+    request_put_params(w, "options");
+    json_close(w->out, '}');
+}
+
+/* The server has a window of its own choice unless it is told one, and drops
+ * the oldest messages of a longer request unless it is told not to. */
 static void put_tail(struct request_writer *w)
 {
+    const struct json *extra = turn_model(w->turn)->params.extra;
+
     json_close(w->out, ']');
     request_put_tools(w, "tools");
     json_add(w->out, "format", w->schema);
     put_effort(w->out, w->effort, w->q->model);
-    if (w->q->max_tokens || request_has_params(w, "options")) {
-        json_open(w->out, "options", '{');
-        if (w->q->max_tokens)
-            json_add_i64(w->out, "num_predict", w->q->max_tokens);
-        request_put_params(w, "options");
-        json_close(w->out, '}');
-    }
+    put_options(w, json_get(extra, "options"));
+    if (!json_get(extra, "truncate"))
+        json_add_bool(w->out, "truncate", false);
     request_put_params(w, NULL);
     buf_cstr(w->out, ",\"stream\":true}");
 }

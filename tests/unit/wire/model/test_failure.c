@@ -113,6 +113,38 @@ static const struct {
      "HTTP 400: The input token count (9) exceeds the maximum number of tokens "
      "allowed (8).",
      false},
+    {"context, of xAI", 400,
+     "{\"error\":\"This model's maximum prompt length is 8 but the request "
+     "contains 9 tokens.\"}",
+     "overflow",
+     "HTTP 400: This model's maximum prompt length is 8 but the request "
+     "contains 9 tokens.",
+     false},
+    {"context, of Copilot", 400,
+     "{\"error\":{\"message\":\"prompt token count of 9 exceeds the limit of "
+     "8\"}}",
+     "overflow", "HTTP 400: prompt token count of 9 exceeds the limit of 8",
+     false},
+    {"context, of Kimi", 400,
+     "{\"error\":{\"message\":\"Your request exceeded model token limit: 8\"}}",
+     "overflow", "HTTP 400: Your request exceeded model token limit: 8", false},
+    {"context, of Mistral", 400,
+     "{\"message\":\"Prompt contains 9 tokens, too large for model with 8 "
+     "maximum context\"}",
+     "overflow",
+     "HTTP 400: Prompt contains 9 tokens, too large for model with 8 maximum "
+     "context",
+     false},
+    {"context, of Ollama", 400,
+     "{\"error\":\"prompt too long; exceeded by 9 tokens\"}", "overflow",
+     "HTTP 400: prompt too long; exceeded by 9 tokens", false},
+    {"context, with the answer", 400,
+     "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\","
+     "\"message\":\"input length and `max_tokens` exceed context limit: 9 + 1 "
+     "> 8\"}}",
+     "overflow",
+     "HTTP 400: input length and `max_tokens` exceed context limit: 9 + 1 > 8",
+     false},
     {"context, though the server calls it its own", 500,
      "{\"error\":{\"code\":\"context_length_exceeded\"}}", "overflow",
      "HTTP 500: context_length_exceeded", false},

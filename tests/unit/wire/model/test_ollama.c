@@ -4,7 +4,8 @@
 #include "ask_help.h"
 
 static const char config[] =
-    "{\"instructions\":\"Be brief.\",\"tools\":[{\"name\":\"now\"},"
+    "{\"context_tokens\":8000,\"instructions\":\"Be "
+    "brief.\",\"tools\":[{\"name\":\"now\"},"
     "{\"name\":\"add\",\"description\":\"Adds.\",\"schema\":{\"type\":"
     "\"object\"}}]}";
 
@@ -23,8 +24,8 @@ static const char wanted[] =
     "\"description\":\"Adds.\",\"parameters\":{\"type\":\"object\"}}},"
     "{\"type\":\"function\",\"function\":{\"name\":\"now\",\"description\":"
     "\"\",\"parameters\":{\"type\":\"object\",\"properties\":{}}}}],"
-    "\"format\":{\"type\":\"object\"},\"options\":{\"num_predict\":9},"
-    "\"stream\":true}";
+    "\"format\":{\"type\":\"object\"},\"options\":{\"num_ctx\":8000,"
+    "\"num_predict\":9},\"truncate\":false,\"stream\":true}";
 
 static void fill(struct talk *k)
 {
@@ -58,7 +59,8 @@ static void test_request(void)
     codec_request(&codec_ollama,
                   &(struct wire_ask){.turn = &k.turn, .model = STR("m")}, &b);
     tap_is_str(buf_view(&b),
-               "{\"model\":\"m\",\"messages\":[],\"stream\":true}",
+               "{\"model\":\"m\",\"messages\":[],\"truncate\":false,"
+               "\"stream\":true}",
                "request of nothing");
     talk_free(&k);
     buf_free(&b);
