@@ -180,6 +180,24 @@ has "a terminal: a plan that is being written" "$out" "2 ok, "
 has "a terminal: the next one begins anew" "$out" "1 ok, "
 lacks "a terminal: never more than there are" "$out" " of 0 done"
 
+# An llm action of a plan starts before the message that plans it is over.
+cat >eager.json <<'EOF'
+{"turns":[{"purpose":"plan","text":"I *plan* it.\nIn two lines.","delay":"30ms",
+"calls":[{"name":"plan","args":{"actions":[{"name":"a","type":"llm","target":"default",
+"prompt":"hi","output_key":"o"}]}}]},{"purpose":"plan","text":"All done."},
+{"text":"of the action","delay":"30ms","repeat":"forever"}]}
+EOF
+"$WEND" run --stream -m script:eager.json --plan x >eager.out 2>eager.err </dev/null
+is "an eager plan: the text once" "$(cat eager.out)" $'I *plan* it.\nIn two lines.\nAll done.'
+"$WEND" log last --json >eager.log
+is "an eager plan: its action starts within the message" \
+    "$(grep -o '"type":"\(model_end\|action_start\)"' eager.log | head -n 1)" \
+    '"type":"action_start"'
+"$WEND" replay --stream last >eager.out 2>/dev/null
+is "an eager plan replayed: the text once" "$(cat eager.out)" $'I *plan* it.\nIn two lines.\nAll done.'
+at_terminal "'$WEND' run --plan x -m script:eager.json"
+is "a terminal: the text of an eager plan once" "$(grep -c 'In two lines' "$out")" 1
+
 # ---- Models and relics -------------------------------------------------------
 
 mkdir relics

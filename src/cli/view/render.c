@@ -108,9 +108,10 @@ static void text_delta(struct view *v, const wend_event *ev)
 
 static void model_start(struct view *v, const wend_event *ev)
 {
-    v->piece_any = v->thought_any = false;
-    v->planned &= ev->u.model_start.action.ptr != NULL;
     v->plan &= !ev->in_turn; /* it failed, and a model continues */
+    if (ev->u.model_start.action.ptr)
+        return; /* the message that planned it may not be over yet */
+    v->piece_any = v->thought_any = v->planned = false;
 }
 
 static void talk_line(struct view *v, const char *colour, const char *mark,
