@@ -393,7 +393,7 @@ typedef struct wend_ev_action_retry {
     wend_str action;
     int64_t attempt, delay_ms;
     const wend_ev_error *error;
-    wend_str dropped_json; /* as in model_retry */
+    wend_str dropped_json; /* as in model_retry; or types of parts */
 } wend_ev_action_retry;
 
 typedef struct wend_ev_action_end {

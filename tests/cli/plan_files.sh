@@ -119,6 +119,26 @@ exits "retry" 0 "$WEND" retry -q last
 has "retry: the picture is sent" <(sent) "$red"
 mv gone.png plans/img/red.png
 
+# ---- A model that refuses -------------------------------------------------------
+
+refuse=status:400:code=invalid_image
+plan_of '[img/red.png, a.c]'
+exits "a refusal" 0 ask "openai:$refuse;say:a"
+sent >got
+is "a refusal: sent once" "$(grep -c "$red" got)" 1
+has "a refusal: a note in the second request" got '[image png 8x6 omitted]'
+is "a refusal: the text is sent twice" "$(grep -c 'int main' got)" 2
+"$WEND" log --json last >"$out"
+has "a refusal: recorded" "$out" '"dropped":["image"]'
+has "a refusal: a warning" "$out" '"code":"media_refused"'
+exits "a refusal: verify" 0 "$WEND" verify last
+exits "refused again" 1 ask "openai:$refuse#2"
+is "refused again: asked twice" "$(sent | grep -c '^POST')" 2
+plan_of '[img/red.png]' '  - name: b\n    type: llm\n    prompt: And?\n    files: [img/red.png]\n'
+exits "another action" 0 ask "openai:$refuse;say:a;say:b#3"
+is "another action does not send it again" "$(sent | grep -c "$red")" 1
+plan_of '[img/red.png]'
+
 # ---- An agent -------------------------------------------------------------------
 
 printf 'wend: agent/1\nname: eye\n' >plans/eye.yaml

@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "base/utf8.h"
+#include "core/media/media.h"
 
 /* ---- Its model call ------------------------------------------------------ */
 
@@ -396,14 +397,57 @@ bool start_action(struct tt *x, uint32_t i)
 
 /* ---- Once more ----------------------------------------------------------- */
 
+/* The types of its files that its model was sent and refuses in these words. */
+static uint32_t refused_media(const struct tt *x, const struct work *w,
+                              const struct call_done *d)
+{
+    const struct plan_action *a = action_of(x, w->action);
+    uint32_t present = 0;
+
+    if (a->type != ACTION_LLM || !str_is(d->code, "media") ||
+        (x->in->reply && x->in->reply->pieces))
+        return 0;
+    for (size_t i = 0; i < a->files.count; i++) {
+        const wend_ev_part *p = file_of(x->t, a->files.list[i].text);
+
+        if (p && media_type_of(p) < MEDIA_TYPES)
+            present |= 1u << media_type_of(p);
+    }
+    return media_in_words(d->output,
+                          present & turn_media_of(x->t, action_model(x->t, a)));
+}
+
+/* As turns do in their own way, see ask_without_media. */
+static wend_str drop_media(struct tt *x, const struct work *w,
+                           const struct call_done *d)
+{
+    const struct plan_action *a = action_of(x, w->action);
+    uint32_t types = refused_media(x, w, d);
+    struct buf b = {.mem = x->s->scratch->mem};
+    wend_str names;
+
+    if (!types)
+        return STR_NONE;
+    json_open(&b, NULL, '[');
+    for (int i = 0; i < MEDIA_TYPES; i++)
+        if (types & 1u << i)
+            json_add_str(&b, NULL, str_of(media_type_names[i]));
+    json_close(&b, ']');
+    names = take_text(x, &b);
+    warn(x, STR("media_refused"),
+         JOIN(x, model_name(x->t, action_model(x->t, a)), STR(" "),
+              media_reason(types, x->s->scratch),
+              STR(" and is asked again without: "), d->output));
+    return names;
+}
+
 /* Its model, something that it can be asked without. */
-static bool refuses(const struct turn *t, const struct work *w,
+static bool refuses(const struct tt *x, const struct work *w,
                     const struct call_done *d)
 {
-    const struct model_use *m =
-        action_model(t, t->plan.plan->actions[w->action]);
+    const struct model_use *m = action_model(x->t, action_of(x, w->action));
 
-    return d->refused & ~turn_dropped(t, m);
+    return d->refused & ~turn_dropped(x->t, m) || refused_media(x, w, d);
 }
 
 bool may_retry_action(const struct tt *x, const struct work *w,
@@ -414,7 +458,7 @@ bool may_retry_action(const struct tt *x, const struct work *w,
     if (d->outcome != WEND_OUTCOME_FAILED && d->outcome != WEND_OUTCOME_TIMEOUT)
         return false;
     return (w->attempt <= t->plan.plan->actions[w->action]->retry.max ||
-            refuses(t, w, d)) &&
+            refuses(x, w, d)) &&
            t->stop.outcome == WEND_OUTCOME_NONE && !plan_fails_fast(&t->plan) &&
            !t->plan.wrong.ptr &&
            (!d->effect_possible || work_class(t, w) != WEND_CLASS_UNSAFE);
@@ -434,12 +478,15 @@ void retry_action(struct tt *x, const struct work *w, const struct call_done *d)
     const struct plan_action *a = x->t->plan.plan->actions[w->action];
     wend_str dropped =
         drop_refused(x, action_model(x->t, a), d->refused, d->output);
-    int64_t delay_ms = dropped.ptr ? 0 : retry_delay(&a->retry, w->attempt);
     const wend_ev_error *error = work_error(x, w, d, d->output);
     struct allowance allowed;
+    int64_t delay_ms;
     struct work now;
 
     assert(!w->call);
+    if (!dropped.ptr)
+        dropped = drop_media(x, w, d);
+    delay_ms = dropped.ptr ? 0 : retry_delay(&a->retry, w->attempt);
     emit_action_answer(x, w->action, d->outcome, error);
     end_child(x, w->child, d->child);
     if (!allow_work(x, w, false, &allowed)) {

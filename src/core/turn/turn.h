@@ -351,7 +351,8 @@ uint32_t media_in_words(wend_str message, uint32_t present);
 
 /* The types that the model which is asked accepts, as far as is known. */
 uint32_t turn_media(const struct turn *t);
-/* Notes what a model refused; absent: nothing. */
+uint32_t turn_media_of(const struct turn *t, const struct model_use *m);
+/* Notes the parameters and types of parts that a model refused. */
 void turn_take_dropped(struct turn *t, const struct model_use *m,
                        wend_str dropped_json, const struct keep *k);
 /* As the reason of model_retry has them: "refused image". */

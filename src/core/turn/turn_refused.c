@@ -40,11 +40,14 @@ uint32_t turn_dropped(const struct turn *t, const struct model_use *m)
     return sum(t, m->spec, m->base_url).dropped;
 }
 
+uint32_t turn_media_of(const struct turn *t, const struct model_use *m)
+{
+    return m->media & ~sum(t, m->spec, m->base_url).media;
+}
+
 uint32_t turn_media(const struct turn *t)
 {
-    const struct model_use *m = turn_model(t);
-
-    return m->media & ~sum(t, m->spec, m->base_url).media;
+    return turn_media_of(t, turn_model(t));
 }
 
 /* What is known already is not added. */
@@ -68,15 +71,32 @@ static void add(struct turn *t, struct refusal r, struct arena *a)
     t->refusals = copy;
 }
 
+/* Types by their names; a list may have other names. */
+static uint32_t media_read(const struct json *list)
+{
+    uint32_t types = 0;
+
+    for (const struct json *j = json_items(list); j; j = j->next) {
+        int type = str_index(json_str(j), media_type_names, MEDIA_TYPES);
+
+        types |= type >= 0 ? 1u << type : 0;
+    }
+    return types;
+}
+
 void turn_take_dropped(struct turn *t, const struct model_use *m,
                        wend_str dropped_json, const struct keep *k)
 {
-    if (dropped_json.ptr)
-        add(t,
-            (struct refusal){.spec = m->spec,
-                             .base_url = m->base_url,
-                             .dropped = asked_read(dropped_json, k->arena)},
-            k->arena);
+    struct arena scratch = {.mem = k->arena->mem};
+    struct refusal r = {.spec = m->spec, .base_url = m->base_url};
+
+    if (!dropped_json.ptr)
+        return;
+    r.dropped = asked_read(dropped_json, k->arena);
+    r.media = media_read(json_parse(dropped_json, &scratch, NULL));
+    add(t, r, k->arena);
+    k->arena->failed |= scratch.failed;
+    arena_free(&scratch);
 }
 
 /* ---- Parts, as the reason of model_retry has them ------------------------ */
@@ -176,12 +196,7 @@ void turn_take_refusals(struct turn *t, wend_str json, const struct keep *k)
         wend_str dropped = json_text(json_get(j, "dropped"), &scratch);
 
         r.dropped = asked_read(dropped, &scratch);
-        for (const struct json *one = json_items(json_get(j, "media")); one;
-             one = one->next) {
-            int type = str_index(json_str(one), media_type_names, MEDIA_TYPES);
-
-            r.media |= type >= 0 ? 1u << type : 0;
-        }
+        r.media = media_read(json_get(j, "media"));
         add(t, r, k->arena);
     }
     k->arena->failed |= scratch.failed;
