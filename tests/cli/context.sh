@@ -125,6 +125,42 @@ is "an action of a plan: no tools" "$(value tools)$(value 'messages[1]')" ""
 exits "an action of a plan: as text" 0 "$WEND" context last
 has "an action of a plan: its prompt" "$out" "  What is it?"
 
+# ---- Results that were cut -----------------------------------------------------------
+
+# What each request had, compared with the context at its event: the results, in
+# their order.
+printf 'wend: tool/1\nname: noop\ndescription: counts\ncommand: [seq, "1", "2400"]\n' \
+    >"$work/noop.yaml"
+printf 'wend: agent/1\nmodel: openai:x\ncontext_tokens: 6000\ntools: []\n' \
+    >"$work/cut.yaml"
+: >"$work/requests"
+exits "results that were cut" 0 "$WEND" run -q -a "$work/cut.yaml" --notes off \
+    --tools "$work/noop.yaml" --approve all \
+    --base-url "http://127.0.0.1:$port/=tools:4/v1" hi
+grep -ao '{"model":.*' "$work/requests" >"$work/bodies"
+"$WEND" log --json last | sed -nE 's/.*"seq":([0-9]+),.*"type":"model_start".*/\1/p' \
+    >"$work/asked"
+is "results that were cut: events and requests" "$(wc -l <"$work/asked")" \
+    "$(wc -l <"$work/bodies")"
+grep -q '\[cut: bytes ' "$work/bodies"
+ok "results that were cut: some are"
+number=0
+while read -r seq; do
+    number=$((number + 1))
+    sed -n "${number}p" "$work/bodies" >"$work/request"
+    exits "results that were cut: --at $seq" 0 \
+        "$WEND" context --json --at "$seq" last
+    is "results that were cut: --at $seq: as they were sent" \
+        "$(sqlite3 :memory: "SELECT json_extract(value, '\$.text') FROM
+        json_each(readfile('$out'), '\$.messages')
+        WHERE json_extract(value, '\$.role') = 'tool'")" \
+        "$(sqlite3 :memory: "SELECT json_extract(value, '\$.content') FROM
+        json_each(readfile('$work/request'), '\$.messages')
+        WHERE json_extract(value, '\$.role') = 'tool'")"
+done <"$work/asked"
+exits "results that were cut: as text" 0 "$WEND" context last
+has "results that were cut: as text: the mark" "$out" "  [cut: bytes "
+
 # ---- Bad input -----------------------------------------------------------------------
 
 exits "no such event" 2 "$WEND" context --at 999 last

@@ -409,16 +409,17 @@ static void put_calls(struct buf *b, const struct call *newest)
     json_close(b, ']');
 }
 
-static void put_msg(struct buf *b, const struct msg *m)
+static void put_msg(struct buf *b, const struct msg *m, enum messages_form form)
 {
+    wend_str text = form == MESSAGES_WHOLE ? result_whole(m) : m->text;
+
     json_open(b, NULL, '{');
     json_add_str(b, "role", str_of(role_names[m->role]));
     if (m->role == ROLE_TOOL) {
         json_add_str(b, "call", m->call);
         json_add_str(b, "name", m->name);
     }
-    /* A run that follows cuts for itself. */
-    json_add_str(b, "text", m->whole.ptr ? m->whole : m->text);
+    json_add_str(b, "text", text);
     if (m->pinned)
         json_add_bool(b, "pinned", true);
     if (m->summary)
@@ -468,7 +469,8 @@ static void cut(const struct msg **list, size_t count, size_t most)
     memset(list + user, 0, (from - user) * sizeof *list);
 }
 
-wend_str messages_text(const struct msg *newest, int64_t most, struct arena *a)
+wend_str messages_text(const struct msg *newest, int64_t most,
+                       enum messages_form form, struct arena *a)
 {
     struct buf b = {.mem = a->mem};
     const struct msg **list;
@@ -487,7 +489,7 @@ wend_str messages_text(const struct msg *newest, int64_t most, struct arena *a)
     json_open(&b, NULL, '[');
     for (; at < count; at++)
         if (list[at])
-            put_msg(&b, list[at]);
+            put_msg(&b, list[at], form);
     json_close(&b, ']');
     if (b.len == 2 && !b.failed) {
         buf_free(&b);

@@ -22,10 +22,17 @@ wend_status messages_parse(wend_str json, messages_part_fn part, void *ctx,
                            struct arena *a, const struct msg **newest,
                            wend_error *err);
 
+/* What stands for a result that was cut. */
+enum messages_form {
+    MESSAGES_WHOLE, /* all of it: a run that follows cuts for itself */
+    MESSAGES_SENT,  /* what the model gets */
+};
+
 /* The messages as JSON, oldest first; absent if there are none, or a->failed.
  * `most`: how many of the newest at most, 0 = all. What is left begins with a
  * message of the user, and each call in it has its result. */
-wend_str messages_text(const struct msg *newest, int64_t most, struct arena *a);
+wend_str messages_text(const struct msg *newest, int64_t most,
+                       enum messages_form form, struct arena *a);
 
 /* The parts of all messages in a text of messages_text, in the arena; NULL:
  * none. */

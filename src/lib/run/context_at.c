@@ -136,7 +136,7 @@ static void put_context(struct buf *b, struct looking *l)
 {
     const struct turn *t = &l->seen;
     const struct model_use *m = turn_model(t);
-    wend_str messages = messages_text(t->history, 0, &l->arena);
+    wend_str messages = messages_text(t->history, 0, MESSAGES_SENT, &l->arena);
 
     json_open(b, NULL, '{');
     json_add_str(b, "run", t->run);

@@ -152,8 +152,8 @@ static wend_status fill(struct follow *f)
     f->past.labels_json = labels_of(f);
     if (!foreign || f->o.trust_log)
         f->past.refused_json = turn_refusals_text(&f->turn, &f->arena);
-    f->past.messages_json =
-        messages_text(f->turn.history, max_history(f, take), &f->arena);
+    f->past.messages_json = messages_text(f->turn.history, max_history(f, take),
+                                          MESSAGES_WHOLE, &f->arena);
     return f->arena.failed ? fail_nomem(f->err) : WEND_OK;
 }
 
@@ -263,7 +263,8 @@ wend_status run_start_told(wend_agent *agent, wend_str prompt,
     if (s == WEND_OK) {
         past.blobs = from.blobs.first;
         past.messages_json =
-            messages_text(newest, agent->configs[run_mode(o)]->max_history, &a);
+            messages_text(newest, agent->configs[run_mode(o)]->max_history,
+                          MESSAGES_WHOLE, &a);
         s = a.failed ? fail_nomem(err)
                      : run_start(agent, prompt, NULL, o, &past, out, err);
     }

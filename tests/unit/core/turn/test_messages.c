@@ -171,7 +171,8 @@ static void test_round(void)
 
     tap_ok(messages_parse(STR(WHOLE), part, NULL, &a, &newest, &err) == WEND_OK,
            "read: %s", err.message);
-    tap_is_str(messages_text(newest, 0, &a), WHOLE, "the same bytes again");
+    tap_is_str(messages_text(newest, 0, MESSAGES_WHOLE, &a), WHOLE,
+               "the same bytes again");
     tap_ok(newest && newest->index == 5 && newest->prev->role == ROLE_SYSTEM,
            "oldest first");
     tap_ok(messages_parse(STR("[" U("q") "," AC(
@@ -229,7 +230,7 @@ static void test_cut(void)
                                 : T("1"));
         buf_cstr(&b, "]");
         messages_parse(buf_view(&b), part, NULL, &a, &newest, &err);
-        text = messages_text(newest, cuts[i].most, &a);
+        text = messages_text(newest, cuts[i].most, MESSAGES_WHOLE, &a);
         newest = NULL;
         if (text.ptr && tap_ok(messages_parse(text, part, NULL, &a, &newest,
                                               &err) == WEND_OK,
