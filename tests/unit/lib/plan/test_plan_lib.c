@@ -233,6 +233,55 @@ static void check_inputs(void)
     rig_close(&r);
 }
 
+/* The files of actions, as a host gives them. */
+static void check_files(void)
+{
+    static const char plan[] =
+        PLAN("inputs: {f: a.txt}\noutputs: {x: $x}\n",
+             "{name: a, type: llm, prompt: wait, files: [$f], output_key: x}");
+    static const struct {
+        const char *name, *data, *inputs, *wanted;
+    } files[] = {
+        {"a.txt", "text", NULL, ""},
+        {"b.txt", "text", "{\"f\":\"b.txt\"}", ""},
+        {NULL, NULL, NULL,
+         "action 'a': files[0]: there is no part 'a.txt' among those of the "
+         "run"},
+        {"b.txt", "text", NULL,
+         "action 'a': files[0]: there is no part 'a.txt' among those of the "
+         "run"},
+        {"a.txt", NULL, NULL, "action 'a': files[0]: it has no data"},
+        {"a.txt", "\x89PNG\r\n\x1a\n", NULL,
+         "action 'a': files[0]: 'a.txt' is not a valid PNG image: it is cut "
+         "off"},
+    };
+
+    for (size_t i = 0; i < tap_count(files); i++) {
+        const wend_part part = {.data = str_of(files[i].data),
+                                .name = str_of(files[i].name)};
+        const wend_run_options o = {.size = sizeof o,
+                                    .parts = &part,
+                                    .parts_count = files[i].name != NULL};
+        wend_plan *p = NULL;
+        wend_run *run = NULL;
+        wend_str text = {"", 0};
+        struct rig r;
+
+        if (!open_rig(&r, NULL, WEND_APPROVE_ALL))
+            return;
+        wend_plan_parse(str_of(plan), NULL, &p, &r.err);
+        wend_run_start_plan(r.agent, p, files[i].inputs, &o, &run, &r.err);
+        tap_is_str((const char *)r.err.message, files[i].wanted, "file %zu", i);
+        tap_ok(!run == !!*files[i].wanted, "file %zu: it runs, or not", i);
+        if (run)
+            wend_run_wait(run, &text);
+        tap_is_str(text, run ? "{\"x\":\"x\"}" : "", "file %zu: answer", i);
+        wend_run_free(run);
+        wend_plan_free(p);
+        rig_close(&r);
+    }
+}
+
 static void check_cancel(void)
 {
     struct buf names = {.mem = &rig_mem};
@@ -520,6 +569,7 @@ int main(void)
     check_relics();
     check_refused();
     check_inputs();
+    check_files();
     check_cancel();
     check_resume();
     check_learned();
