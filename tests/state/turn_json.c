@@ -48,6 +48,7 @@ static const struct {
     {"entered", K_BOOL, offsetof(struct turn, entered)},
     {"compactions", K_I64, offsetof(struct turn, compactions)},
     {"settled", K_I64, offsetof(struct turn, settled)},
+    {"trimmed", K_BOOL, offsetof(struct turn, trimmed)},
     {"refused_tokens", K_I64, offsetof(struct turn, refused_tokens)},
     {"refused", K_I64, offsetof(struct turn, refused)},
     {"limit_tokens", K_I64, offsetof(struct turn, limit_tokens)},

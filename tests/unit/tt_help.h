@@ -52,6 +52,7 @@ struct world {
     wend_ev_run_start start;
     const struct plan_past *past;
     struct buf said; /* events and effects */
+    struct buf log;  /* the events, a line each */
     bool lawful;     /* check the laws */
     struct turn folded;
     struct arena folded_kept;
@@ -67,7 +68,7 @@ static inline void world_init(struct world *w, const struct mem *m,
     w->kept.mem = w->scratch.mem = m;
     w->folded_kept.mem = &plain;
     w->keep.arena = &w->kept;
-    w->said.mem = &plain;
+    w->said.mem = w->log.mem = &plain;
     w->time_us = 1000000;
     w->lawful = true;
     turn_init(&w->turn);
@@ -86,6 +87,7 @@ static inline void world_free(struct world *w)
     arena_free(&w->scratch);
     arena_free(&w->folded_kept);
     buf_free(&w->said);
+    buf_free(&w->log);
 }
 
 /* ---- Writing down -------------------------------------------------------- */
@@ -189,6 +191,8 @@ static inline void fold(struct world *w, const wend_event *ev)
     if (ev->seq != w->folded.seq + 1 || ev->time_us < w->folded.time_us)
         broke(w, "seq has no gap, time does not fall");
     event_write(&line, ev, NULL);
+    buf_str(&w->log, buf_view(&line));
+    buf_char(&w->log, '\n');
     if (event_read(buf_view(&line), &a, no_blob, NULL, &back, NULL) != WEND_OK)
         broke(w, "an event reads back");
     turn_apply(&w->folded, &back, &keep);

@@ -11,9 +11,9 @@
  *     context_end
  *
  * A conversation that a compaction has just made is not compacted again before
- * it has a new message, or the provider refuses it. Each refusal in a turn goes
- * further: all of the above, then without the first step, then without the
- * second, then the run fails.
+ * it has a new message, or the provider refuses it; but a summary may follow
+ * cut results. Each refusal in a turn goes further: all of the above, then
+ * without the first step, then without the second, then the run fails.
  *
  * A compaction that is asked for (control compact) leaves out most of what
  * there is, however much room there is; without a summary nothing goes.
@@ -284,19 +284,24 @@ void emit_compact(struct tt *x, wend_str by, wend_str focus)
                  focus.len ? take_text(x, &b) : STR_NONE);
 }
 
+/* Results may have been cut before a crash or a pause, or before a fork began:
+ * then the summary is what is left to do. */
 bool assemble_context(struct tt *x)
 {
-    const struct context_room r = turn_room(x->t);
+    const struct turn *t = x->t;
+    const struct context_room r = turn_room(t);
+    bool settled, cut;
 
     emit_context(x);
-    if (x->t->fold && !can_fold(x))
+    settled = messages(t) == t->settled;
+    cut = settled && t->trimmed;
+    if (t->fold && !can_fold(x))
         warn_unfolded(x, STR("there is nothing to leave out"));
-    if (is_crowded(x->t, &r) ? messages(x->t) != x->t->settled || x->t->fold
-                             : can_fold(x)) {
-        if (!x->t->fold && !x->t->summary.ptr && !x->t->summary_tries &&
-            x->t->refused < 2)
+    if (is_crowded(t, &r) ? !settled || cut || t->fold : can_fold(x)) {
+        if (!t->fold && !cut && !t->summary.ptr && !t->summary_tries &&
+            t->refused < 2)
             trim(x, &r);
-        if (make_room(x, x->t->refused < REFUSALS_MAX))
+        if (make_room(x, t->refused < REFUSALS_MAX))
             return true;
     }
     end_context(x);

@@ -118,6 +118,7 @@ struct turn {
     int64_t compactions;    /* so far */
     int64_t settled;        /* messages after the newest one; -1: another one
                                may follow without a new message */
+    bool trimmed;           /* that one cut results: a summary may follow */
     int64_t refused_tokens; /* of a request that this model refused as too
                                long; 0: none */
     int64_t refused;        /* how many of them in this turn */

@@ -355,6 +355,7 @@ void turn_on_compacted(struct turn *t, const wend_event *ev,
             t->recut = true;
             t->results_cut |= new_tool;
             t->settled = list->index + 1;
+            t->trimmed = str_is(e->method, "trimmed");
             t->compactions++;
         }
     }

@@ -254,8 +254,97 @@ static void test_pins(void)
     }
 }
 
+/* ---- Every event --------------------------------------------------------- */
+
+/* A process that knows the first `lines` events alone. False: there are fewer.
+ */
+static bool fold_some(struct world *w, wend_str log, int lines)
+{
+    while (lines && log.len) {
+        struct arena a = {.mem = &plain};
+        wend_str line;
+        wend_event ev;
+
+        if (!str_line(&log, &line) ||
+            event_read(line, &a, no_blob, NULL, &ev, NULL) != WEND_OK)
+            broke(w, "an event reads back");
+        turn_apply(&w->turn, &ev, &w->keep);
+        w->time_us = ev.time_us;
+        fold(w, &ev);
+        arena_free(&a);
+        lines--;
+    }
+    w->asked = w->turn.phase == PH_MODEL;
+    if (w->asked)
+        reply_init(&w->reply, &plain, w->time_us);
+    return !lines;
+}
+
+static void write_summaries(struct world *w)
+{
+    for (int i = 0; i < 4 && w->turn.phase == PH_MODEL &&
+                    w->turn.purpose == WEND_PURPOSE_SUMMARY;
+         i++)
+        play(w, "text:sum done");
+}
+
+/* A result that is cut, after which a summary is needed all the same. */
+static void fill(struct world *w)
+{
+    struct input in = {
+        .kind = IN_CALL_DONE,
+        .done = {.call = STR("call_1"), .outcome = WEND_OUTCOME_OK}};
+    struct buf text = {.mem = &plain};
+
+    play(w, "start " CALL CALL CALL CALL CALL CALL CALL CALL CALL CALL LONG_TEXT
+            "call:r done");
+    while (text.len < 4000)
+        buf_cstr(&text, "word ");
+    in.done.turn = w->turn.counter;
+    in.done.output = buf_view(&text);
+    feed(w, &in);
+    buf_free(&text);
+}
+
+/* Whatever the last event is that was written, the next request is the one of
+ * a run that no one interrupts. */
+static void test_every_event(void)
+{
+    struct world live;
+    int first = 0, count = 0;
+
+    world_init(&live, &plain, SMALL("680"));
+    fill(&live);
+    tap_is_str(last_turn(&live),
+               "context_start compacted(trimmed) model_start(summary) +ask",
+               "every event: results are cut, then a summary is asked for");
+    write_summaries(&live);
+    tap_is_i64(live.turn.compactions, 2, "every event: both are done");
+    count = (int)str_count(buf_view(&live.log), '\n');
+    first = count - 7; /* from turn_start on */
+    for (int n = first; n <= count; n++) {
+        struct world w;
+
+        world_init(&w, &plain, SMALL("680"));
+        if (!fold_some(&w, buf_view(&live.log), n))
+            broke(&w, "there are that many events");
+        play(&w, "resume");
+        write_summaries(&w);
+        tap_ok(w.turn.phase == PH_MODEL &&
+                   w.turn.purpose == WEND_PURPOSE_ANSWER &&
+                   w.turn.history->prefix == live.turn.history->prefix &&
+                   turn_tokens(&w.turn) == turn_tokens(&live.turn),
+               "every event: a resume after event %d of %d: %lld messages", n,
+               count, (long long)w.turn.history->index + 1);
+        tap_ok(w.turn.compactions == 2 && !w.broken, "  both are done, once");
+        world_free(&w);
+    }
+    world_free(&live);
+}
+
 int main(void)
 {
+    test_every_event();
     test_summary_model();
     test_pins();
     test_rows();
