@@ -77,6 +77,18 @@ has "the bars were shown until the kill" killed "hotels"
 cmp before after
 ok "the modes of the terminal are those of before the kill"
 
+# Left before the first command, by q or Ctrl-C: it starts again.
+for keys in 'q\r' '\x03' 'q\r'; do
+    TERM=xterm on_screen 80x24 "$WEND tour left" <<STEPS
+wait (1 of 9)
+type $keys
+STEPS
+done
+is "a tour that was left at once starts again" $status 0
+mkdir other && echo "model: mine" >other/config.yaml
+exits "a config of the user's" 2 "$WEND" tour other
+is "is not changed" "$(cat other/config.yaml)" "model: mine"
+
 # Ctrl-Z: the tour stops with its command, which tidies the terminal first.
 TERM=xterm on_screen 80x24 "PS1='$ ' exec bash --norc --noprofile -i" <<STEPS
 type '$WEND' tour stopped\\r

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "cli/cmd/cmd.h"
+#include "cli/config.h"
 #include "cli/file_out.h"
 #include "cli/rows.h"
 #include "cli/term.h"
@@ -100,6 +101,18 @@ static const struct {
 };
 enum { FILES = sizeof files / sizeof *files };
 
+/* Also one that was left before its first command made the store. */
+static bool is_tour(void)
+{
+    struct buf text = {.mem = &cli_mem};
+    bool ours = !access(STORE, F_OK) ||
+                (data_file_read(files[0].name, &text, NULL) == WEND_OK &&
+                 str_is(buf_view(&text), files[0].text));
+
+    buf_free(&text);
+    return ours;
+}
+
 /* It is new, or that of an earlier tour. */
 static int enter_folder(const char *folder)
 {
@@ -108,7 +121,7 @@ static int enter_folder(const char *folder)
     if ((!made && errno != EEXIST) || chdir(folder))
         return complain(EXIT_USAGE, "cannot make the folder %s: %s", folder,
                         strerror(errno));
-    if (!made && access(STORE, F_OK))
+    if (!made && !is_tour())
         return complain(EXIT_USAGE,
                         "the folder %s exists, and is not that of a tour; "
                         "'wend tour FOLDER' makes another one",
