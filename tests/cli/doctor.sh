@@ -90,7 +90,18 @@ failing "a store that is a folder" store "not a file" \
 lacks "a store that is a folder: no other advice" "$out" chmod
 echo "no database" >odd.db
 failing "a store that is something else" store odd.db \
-    "wend verify --store odd.db" -m "$hello" --store odd.db
+    "choose another path with --store" -m "$hello" --store odd.db
+lacks "a store that is something else: its mode is not ours" "$out" chmod
+lacks "a store that is something else: it cannot be verified" "$out" verify
+if [ -d /proc/self ]; then
+    failing "a folder that holds no files" store "/proc/x.db: cannot be made" \
+        "choose another path" -m "$hello" --store /proc/x.db
+    exits "a run says the same" 74 "$WEND" run -m "$hello" --store /proc/x.db hi
+fi
+mkdir empty
+exits "a store that a run would make" 0 "$WEND" doctor --offline -m "$hello" \
+    --store empty/x.db
+is "a store that a run would make: nothing is left" "$(ls -A empty)" ""
 failing "a program that is missing" mcp "no such program in PATH" \
     "nosuchprog is not found in PATH: install it, or give its path" \
     -m "$hello" --mcp x=nosuchprog

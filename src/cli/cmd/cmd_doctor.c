@@ -152,11 +152,15 @@ static const char *fix_store(struct cli *cli)
 
     if (!store_file(cli, &path))
         return "give a path with --store";
+    if (strstr(cli->err.message, "is not a wend store"))
+        return "choose another path with --store";
     if (!stat(path.ptr, &st)) {
         if (S_ISDIR(st.st_mode))
             return command("give a file in it: --store ", path.ptr, "/wend.db");
         if (access(path.ptr, R_OK | W_OK))
-            return command("chmod u+rw ", path.ptr, ANOTHER_STORE);
+            return st.st_uid == geteuid()
+                       ? command("chmod u+rw ", path.ptr, ANOTHER_STORE)
+                       : "choose another path with --store";
         return command("wend verify --store ", path.ptr, ANOTHER_STORE);
     }
     folder = folder_of(path.ptr);
@@ -164,10 +168,27 @@ static const char *fix_store(struct cli *cli)
         return command("mkdir -p ", folder, ANOTHER_STORE);
     return access(folder, W_OK | X_OK)
                ? command("chmod u+wx ", folder, ANOTHER_STORE)
-               : "choose another with --store";
+               : "choose another path with --store";
 }
 
-/* Nothing is made: only whether a run could. */
+/* Also root, who has all permissions, cannot write into some file systems. */
+static bool can_hold_files(const char *folder)
+{
+    struct buf path = {.mem = &cli_mem};
+    int fd = -1;
+
+    buf_fmt(&path, "%s/.wend-doctor-XXXXXX", folder);
+    if (!path.failed)
+        fd = mkostemp(path.ptr, O_CLOEXEC);
+    if (fd >= 0) {
+        unlink(path.ptr);
+        close(fd);
+    }
+    buf_free(&path);
+    return fd >= 0;
+}
+
+/* No store is made: only whether a run could. */
 static bool check_absent(struct finding *f)
 {
     struct buf path = {.mem = &cli_mem};
@@ -177,7 +198,7 @@ static bool check_absent(struct finding *f)
         return false;
     buf_str(&f->what, buf_view(&path));
     folder = folder_of(path.ptr);
-    if (!access(folder, W_OK | X_OK) || errno == ENOENT) {
+    if ((access(folder, F_OK) && errno == ENOENT) || can_hold_files(folder)) {
         buf_cstr(&f->what, ": not there yet; the first run makes it");
     } else {
         buf_fmt(&f->what, ": cannot be made: %s", strerror(errno));
@@ -213,6 +234,10 @@ static void check_mode(struct finding *f)
     if (!store_file(f->cli, &path) || stat(path.ptr, &st) ||
         !S_ISREG(st.st_mode)) {
         buf_cstr(&f->what, "no file to check");
+        return;
+    }
+    if (!f->cli->store) { /* it may be a file of something else */
+        buf_cstr(&f->what, "not checked: the store does not open");
         return;
     }
     buf_fmt(&f->what, "%s: %s can read it (mode %o)", path.ptr,
