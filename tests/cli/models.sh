@@ -220,6 +220,10 @@ YAML
 exits "a child without a price" 2 "$WEND" run -a boss.yaml --budget-cost 1 hi
 has "a child without a price: which" "$err" "no price is known for 'openai:other'"
 exits "a child without a price, and no budget" 0 "$WEND" run -a boss.yaml hi
+OPENAI_API_KEY=x exits "a price that holds elsewhere" 2 "$WEND" run \
+    --budget-cost 1 -m openai:gpt-4o --base-url http://127.0.0.1:1/v1 hi
+has "a price that holds elsewhere: why" "$err" \
+    "'openai:gpt-4o' at this address: the price that 'wend models' shows is"
 exits "no longest answer, no budget" 2 "$WEND" run --models m.yaml \
     --budget-cost 1 -m openai:dear hi
 has "no longest answer, no budget: why" "$err" "give its 'output'"

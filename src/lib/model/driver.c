@@ -155,33 +155,40 @@ static void take_known(const char *model, struct model *out)
         *out = *found;
 }
 
-static wend_status fail_unpriced(wend_str model, wend_error *err)
+static wend_status fail_unpriced(wend_str model, const char *where,
+                                 wend_error *err)
 {
     int len = model.len < NAME_SHOWN ? (int)model.len : NAME_SHOWN;
 
     return fail(err, WEND_E_INVAL,
-                "a cost limit cannot be kept: no price is known for '%.*s'; "
+                "a cost limit cannot be kept: no price is known for '%.*s'%s; "
                 "add {name: \"%.*s\", output: TOKENS, price: {input: USD, "
                 "output: USD}} to the models in ~/.config/wend/models.yaml or "
                 "the file of --models, see wend-models(5)",
-                len, model.ptr, len, model.ptr);
+                len, model.ptr, where, len, model.ptr);
 }
 
 wend_status budget_check(const struct config *c, wend_error *err)
 {
     const struct model_use *m = config_unpriced(c);
 
-    return m ? fail_unpriced(m->spec, err) : WEND_OK;
+    return m ? fail_unpriced(m->spec, "", err) : WEND_OK;
 }
 
 /* A limit that cannot be checked would be exceeded unseen. */
 static wend_status check_budget(const wend_agent_options *o, const char *model,
-                                const struct model *facts, wend_error *err)
+                                bool elsewhere, const struct model *facts,
+                                wend_error *err)
 {
     if (!o->limits.cost_nano || str_starts(str_of(model), "script:"))
         return WEND_OK;
     if (!facts->price.known)
-        return fail_unpriced(str_of(model), err);
+        return fail_unpriced(str_of(model),
+                             facts->source && elsewhere
+                                 ? " at this address: the price that 'wend "
+                                   "models' shows is the provider's own"
+                                 : "",
+                             err);
     if (facts->price.output && !facts->output)
         return fail(err, WEND_E_INVAL,
                     "a cost limit cannot be kept: the longest answer of "
@@ -222,5 +229,5 @@ wend_status model_facts(const wend_agent_options *o, const char *model,
         out->output = o->output_tokens;
     if (o->context_tokens && (!out->window || out->window > o->context_tokens))
         out->window = o->context_tokens;
-    return s == WEND_OK ? check_budget(o, model, out, err) : s;
+    return s == WEND_OK ? check_budget(o, model, elsewhere, out, err) : s;
 }
