@@ -21,7 +21,9 @@ static void describe(const struct json *j, char *out, size_t size)
         [JSON_OBJECT] = "a mapping",
     };
 
-    if (j->text.len > FIELDS_QUOTED_MAX || !j->text.ptr)
+    if (j->kind == JSON_STRING && j->text.len > FIELDS_QUOTED_MAX)
+        utf8_fmt(out, size, "a string of %zu characters", utf8_count(j->text));
+    else if (j->text.len > FIELDS_QUOTED_MAX || !j->text.ptr)
         utf8_fmt(out, size, "%s", kinds[j->kind]);
     else
         utf8_fmt(out, size, j->kind == JSON_STRING ? "'%.*s'" : "%.*s",

@@ -87,6 +87,11 @@ $head
   - {name: b, type: tool, target: grep, depends_on: [a]}
   - {name: c, type: tool, target: grep, depends_on: [b]}
 YAML
+refused "a long name" "4:12: actions[0].name must be a letter, then letters, \
+digits, _ and - (at most 64), not a string of 65 characters" <<YAML
+$head
+  - {name: $(printf 'n%.0s' {1..65}), type: tool, target: grep}
+YAML
 refused "an unknown tool" "4:35: unknown tool 'grap'; did you mean 'grep'?" <<YAML
 $head
   - {name: a, type: tool, target: grap}

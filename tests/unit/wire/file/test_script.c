@@ -272,7 +272,7 @@ static const struct {
      "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n",
      2, 11,
      "turns[0].finish must be one of stop, length, content_filter, "
-     "tool_calls, not a string"},
+     "tool_calls, not a string of 59 characters"},
 };
 
 static void test_refused(void)
