@@ -22,7 +22,10 @@ is "canceled: exit status" $? 130
 in_log last '"what":"cancel","by":"command"'
 ok "canceled: by whom"
 exits "cancel a run that is over" 1 "$WEND" cancel last
-has "cancel a run that is over: said" "$err" "too late"
+for words in "cancel last" "pause last" "say last x"; do
+    exits "$words: it is over" 1 "$WEND" $words
+    is "$words: it is over: said" "$(cat "$err")" "wend: too late: run $id is over"
+done
 
 cat >waiter.yaml <<'EOF'
 wend: tool/1

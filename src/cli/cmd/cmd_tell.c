@@ -52,7 +52,7 @@ static int ask(struct cli *cli, const char *id, wend_request r, wend_told *told)
                                             told, &cli->err));
 }
 
-static int say_told(const char *id, wend_told told)
+static int say_told(struct cli *cli, const char *id, wend_told told)
 {
     switch (told) {
     case WEND_TOLD_APPLIED: break;
@@ -62,9 +62,10 @@ static int say_told(const char *id, wend_told told)
                         "run %s applies it first ('wend resume %s')",
                         id, id);
     case WEND_TOLD_LATE:
-        return complain(EXIT_FAILED,
-                        "too late: run %s is over, or is not waiting for this",
-                        id);
+        return complain(EXIT_FAILED, "too late: run %s is %s", id,
+                        run_state(cli, id, NULL) == RUN_OVER
+                            ? "over"
+                            : "not waiting for this");
     }
     return EXIT_DONE;
 }
@@ -74,7 +75,7 @@ static int tell(struct cli *cli, const char *id, wend_request r)
     wend_told told;
     int code = ask(cli, id, r, &told);
 
-    return code ? code : say_told(id, told);
+    return code ? code : say_told(cli, id, told);
 }
 
 static void say_retry(const char *id)
@@ -162,7 +163,7 @@ static int say_pinned(struct cli *cli, const char *id, wend_request said)
         code = each_event(cli, id, &o, note_refusal, &r);
     if (code)
         return code;
-    return r.seq == before ? say_told(id, told)
+    return r.seq == before ? say_told(cli, id, told)
                            : complain(EXIT_USAGE, "%s", r.why.ptr);
 }
 
@@ -261,7 +262,7 @@ static int approve_changed(struct cli *cli, const char *id, struct waiting *w,
     if (!code && told == WEND_TOLD_LATE)
         code = waiting_find(cli, id, w);
     if (code || w->refused == before)
-        return code ? code : say_told(id, told);
+        return code ? code : say_told(cli, id, told);
     return complain(EXIT_USAGE, "%.*s; it still waits for approval",
                     (int)w->why.len, w->why.ptr);
 }
