@@ -120,7 +120,7 @@ static const struct {
      "HTTP 400: This model's maximum prompt length is 8 but the request "
      "contains 9 tokens.",
      false},
-    {"context, of Copilot", 400,
+    {"context, of GitHub", 400,
      "{\"error\":{\"message\":\"prompt token count of 9 exceeds the limit of "
      "8\"}}",
      "overflow", "HTTP 400: prompt token count of 9 exceeds the limit of 8",
