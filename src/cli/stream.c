@@ -238,7 +238,7 @@ static void take_approvals(struct stream_loop *l, wend_run *run)
 
     for (size_t i = 0; (child = wend_run_child(run, i)); i++) {
         while (wend_run_poll(child, &ev) == WEND_OK)
-            approvals_event(&l->approvals, &l->st->view, l->st->run, ev);
+            approvals_event(&l->approvals, &l->st->view, ev);
         take_approvals(l, child);
     }
 }
@@ -255,7 +255,7 @@ static void take_events(struct stream_loop *l)
         l->seq = ev->seq;
         l->n = ev->n;
         if (st->asks)
-            approvals_event(&l->approvals, &st->view, st->run, ev);
+            approvals_event(&l->approvals, &st->view, ev);
     }
     if (st->asks)
         take_approvals(l, st->run);
@@ -264,6 +264,16 @@ static void take_events(struct stream_loop *l)
     l->over = true;
     l->status = s == WEND_END ? WEND_OK : s;
     view_end(&st->view);
+}
+
+/* A question about a child reads logs, and events may arrive meanwhile. */
+static void take_and_ask(struct stream_loop *l)
+{
+    take_events(l);
+    if (l->over || !approvals_held(&l->approvals))
+        return;
+    approvals_show(&l->approvals, &l->st->view, l->st->run);
+    take_events(l);
 }
 
 /* Writes what the readers accept quickly. */
@@ -373,10 +383,9 @@ static void go_round(struct stream_loop *l)
         look_at_screen(l);
     if (l->code >= 0 || l->over)
         return;
-    approvals_show(&l->approvals, &l->st->view, l->st->run);
     /* If the store failed, show the events before the failure first. */
     wend_runtime_pump(l->st->cli->rt);
-    take_events(l);
+    take_and_ask(l);
     approvals_repeat(&l->approvals, &l->st->view);
 }
 
@@ -515,14 +524,14 @@ int stream_go(struct stream *st)
     l.approvals.tty = l.approvals.lock = -1;
     keys_open();
     if (st->asks)
-        approvals_open(&l.approvals, &st->cli->set);
+        approvals_open(&l.approvals, st->cli);
     if (st->typist) {
         l.approvals.beside = typed_beside;
         l.approvals.ctx = &l;
     }
     signals_take_stops(true);
     watch(&l, signals, FD_SIGNALS, POLLIN);
-    take_events(&l);
+    take_and_ask(&l);
     while (!is_done(&l))
         go_round(&l);
     if ((l.code == EXIT_TERM || l.code == EXIT_HANGUP) && st->live && !l.over)

@@ -323,6 +323,56 @@ has "always: the rule is shown" plan "always allows write_file(one) here"
 is "always: exactly that rule is added" "$(cat "$HOME/.local/share/wend/approvals")" \
     "$PWD"$'\twrite_file(one)'
 rm -f one "$HOME/.local/share/wend/approvals"
+
+# Children of a plan ask, also below one another, and again after a kill.
+cat >kid.yaml <<'YAML'
+wend: agent/1
+name: kid
+model: 'script:{"turns":[{"calls":[{"name":"write_file","args":{"path":"one","content":"x"}}]},
+    {"text":"kid done"}]}'
+tools: [write_file]
+YAML
+cat >deep.yaml <<'YAML'
+wend: plan/1
+name: deep
+actions:
+  - {name: inner, type: agent, target: kid.yaml, prompt: x}
+YAML
+cat >kids.yaml <<'YAML'
+wend: plan/1
+name: kids
+actions:
+  - {name: kid1, type: agent, target: kid.yaml, prompt: x}
+  - {name: kid2, type: workflow, target: deep.yaml, depends_on: [kid1]}
+  - {name: kid3, type: workflow, target: plan.yaml, depends_on: [kid2]}
+YAML
+begin "$WEND" plan run --approve ask kids.yaml
+soon grep -q "waiting for approval of write_file" "$err"
+killed
+on_screen 100x24 "$WEND resume $id" <<'STEPS'
+wait allow?
+show kid1
+sleep 800
+type n
+wait kid2:
+wait allow?
+show kid2
+sleep 800
+type n
+wait kid3:
+wait allow?
+show kid3
+sleep 800
+type n
+STEPS
+has "a child: its action is named" kid1 "Action kid1: its model wants to call write_file"
+has "a child of a child: all are named" kid2 \
+    "Action kid2: action inner: its model wants to call write_file"
+has "a child that is a plan: its action is named" kid3 \
+    "Action kid3: its action first wants to call write_file"
+[ ! -e one ]
+ok "children: nothing is written"
+
 on_screen 80x24 "sh -mc '$WEND run -t write_file -m script:bad.json hi & wait'" </dev/null
 lacks "the background: nothing is asked" "$out" "allow?"
 tr -d '\n' <"$out" >joined

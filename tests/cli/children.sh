@@ -318,7 +318,7 @@ wait $pid
 is "the child is answered" "$? $(cat kid.txt 2>/dev/null)" "0 "
 if has_terminal; then
     at_terminal "'$WEND' run -a boss2.yaml go" "allow?" y y
-    has "a terminal: the child's question" "$out" "The model of run "
+    has "a terminal: the child's question" "$out" "Agent writer (call_1): its model wants to call"
     is "a terminal: the answer reaches it" "$(cat kid.txt)" "hi"
 else
     skip "a terminal" "script gives no terminal here"

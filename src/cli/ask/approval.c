@@ -24,16 +24,19 @@ bool approvals_here(const struct settings *set)
     return keys_present() && !set->quiet && !wants_json(set);
 }
 
-void approvals_open(struct approvals *a, const struct settings *set)
+void approvals_open(struct approvals *a, struct cli *cli)
 {
+    const struct settings *set = &cli->set;
+
     memset(a, 0, sizeof *a);
+    a->cli = cli;
     a->tty = approvals_here(set) ? keys_open() : -1;
     a->store = question_store(set);
     a->lock =
         a->tty >= 0 && ttyname(STDERR_FILENO)
             ? open(ttyname(STDERR_FILENO), O_RDONLY | O_CLOEXEC | O_NOCTTY)
             : -1;
-    a->changed.mem = a->typed.mem = &cli_mem;
+    a->changed.mem = a->typed.mem = a->origin.mem = &cli_mem;
 }
 
 void approvals_close(struct approvals *a)
@@ -47,6 +50,7 @@ void approvals_close(struct approvals *a)
     lend_close(&a->lend);
     buf_free(&a->changed);
     buf_free(&a->typed);
+    buf_free(&a->origin);
 }
 
 bool approvals_wait(const struct approvals *a)
@@ -87,6 +91,7 @@ void approvals_show(struct approvals *a, struct view *v, const wend_run *run)
     if (a->shown || !a->count || a->lent != SCREEN_OURS || !keys_present() ||
         (a->lock >= 0 && flock(a->lock, LOCK_EX | LOCK_NB)))
         return;
+    question_origin(a, run);
     live_lift(v); /* a question is painted once */
     approvals_lay(a, v, run);
     /* Input typed before the question does not answer it. */
@@ -164,8 +169,7 @@ static wend_run *asking(const wend_event *ask, wend_run *run)
     return found;
 }
 
-void approvals_event(struct approvals *a, struct view *v, wend_run *run,
-                     const wend_event *ev)
+void approvals_event(struct approvals *a, struct view *v, const wend_event *ev)
 {
     const wend_ev_approval_answer *answer = &ev->u.approval_answer;
 
@@ -183,7 +187,6 @@ void approvals_event(struct approvals *a, struct view *v, wend_run *run,
         settled(a, v, ev, ev->u.call_end.call);
     else if (ev->type == WEND_ACTION_END)
         settled(a, v, ev, ev->u.action_end.action);
-    approvals_show(a, v, run);
 }
 
 /* ---- Answers ------------------------------------------------------------- */

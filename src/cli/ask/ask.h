@@ -17,6 +17,7 @@ enum { APPROVALS_MAX = 256 }; /* calls of one message */
 enum screen_use { SCREEN_OURS, SCREEN_PAGE, SCREEN_EDIT, SCREEN_TYPE };
 
 struct approvals {
+    struct cli *cli;
     int tty;           /* -1 = no terminal: another process answers */
     const char *store; /* for its command line; NULL = the default one */
     int lock;          /* the terminal: one question at a time */
@@ -24,7 +25,8 @@ struct approvals {
         *queue[APPROVALS_MAX]; /* approval_ask events; the first is open */
     size_t count;
     bool shown;
-    char line[64]; /* typed so far, where there are no single keys */
+    struct buf origin; /* what the run of the first one was started for */
+    char line[64];     /* typed so far, where there are no single keys */
     size_t line_len;
     int64_t busy_us; /* when it was shown, or a key came */
     bool late;       /* keys were typed before it, and are not read yet */
@@ -43,18 +45,17 @@ struct approvals {
 /* Whether a person can be asked on this terminal: not with -q, not while it
  * shows JSON, and not in the background. */
 bool approvals_here(const struct settings *set);
-void approvals_open(struct approvals *a, const struct settings *set);
+void approvals_open(struct approvals *a, struct cli *cli);
 void approvals_close(struct approvals *a);
 /* Handles every event of a live run and its descendants: adds questions,
  * drops those that were settled elsewhere. */
-void approvals_event(struct approvals *a, struct view *v, wend_run *run,
-                     const wend_event *ev);
+void approvals_event(struct approvals *a, struct view *v, const wend_event *ev);
 bool approvals_wait(const struct approvals *a); /* poll a->tty */
 /* Another process is asking on this terminal or has it in the foreground, or a
  * program of the user has it. */
 bool approvals_held(const struct approvals *a);
 /* Shows the open question, unless it is shown, or the terminal is busy or
- * another process has it. */
+ * another process has it. Of a child it reads logs, which pumps the runtime. */
 void approvals_show(struct approvals *a, struct view *v, const wend_run *run);
 /* Where nothing can be painted: its last line once more, below the text that
  * was written since. */

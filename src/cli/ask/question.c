@@ -38,6 +38,61 @@ bool approvals_rule(const struct approvals *a)
     return !a->changed.len && remember_can(a->queue[0]->u.approval_ask.rule);
 }
 
+/* ---- Which child asks -----------------------------------------------------
+ */
+
+struct origin {
+    const char *run; /* the child */
+    struct buf *out;
+};
+
+static void put_origin(void *ctx, const wend_event *ev)
+{
+    const wend_ev_child_start *e = &ev->u.child_start;
+    const struct origin *o = ctx;
+    bool first = !o->out->len;
+
+    if (!str_is(e->run, o->run))
+        return;
+    if (e->action.ptr) {
+        buf_cstr(o->out, first ? "Action " : "action ");
+        term_name(o->out, e->action, 60);
+        buf_cstr(o->out, ": ");
+    } else {
+        buf_cstr(o->out, first ? "Agent " : "agent ");
+        term_name(o->out, e->agent, 60);
+        buf_cstr(o->out, " (");
+        term_name(o->out, e->call, 60);
+        buf_cstr(o->out, "): ");
+    }
+}
+
+/* From the top down. The logs know it also after a resume. */
+static void put_origins(struct cli *cli, const char *top, const char *id,
+                        int left, struct buf *out)
+{
+    const wend_replay_options o = {.size = sizeof o,
+                                   .filter.types = TYPE(CHILD_START)};
+    char parent[40] = "";
+
+    if (!left || !strcmp(id, top))
+        return;
+    run_state(cli, id, parent);
+    if (!*parent)
+        return;
+    put_origins(cli, top, parent, left - 1, out);
+    each_event(cli, parent, &o, put_origin, &(struct origin){id, out});
+}
+
+void question_origin(struct approvals *a, const wend_run *run)
+{
+    char id[40];
+
+    str_copy(id, sizeof id, a->queue[0]->run);
+    buf_clear(&a->origin);
+    put_origins(a->cli, wend_run_id(run), id, ANCESTORS_MAX, &a->origin);
+}
+
 /* ---- On the terminal ------------------------------------------------------
  */
 
@@ -91,21 +146,32 @@ void question_put(const struct approvals *a, struct buf *out, bool keys)
             keys ? "" : ", then Enter:");
 }
 
+static void put_asker(const struct approvals *a, struct buf *out,
+                      const wend_run *run)
+{
+    static const char *const words[2][2] = {{"The model ", "Action "},
+                                            {"its model ", "its action "}};
+    wend_str action = a->queue[0]->u.approval_ask.action;
+
+    buf_str(out, buf_view(&a->origin));
+    buf_cstr(out, words[a->origin.len > 0][action.ptr != NULL]);
+    if (action.ptr) {
+        term_name(out, action, 60);
+        buf_char(out, ' ');
+    }
+    if (!a->origin.len && !str_is(a->queue[0]->run, wend_run_id(run))) {
+        buf_cstr(out, "of run ");
+        term_line(out, a->queue[0]->run, 40);
+        buf_char(out, ' ');
+    }
+}
+
 static void put_subject(const struct approvals *a, struct buf *out,
                         const wend_run *run, const struct preview *p)
 {
     const wend_ev_approval_ask *e = &a->queue[0]->u.approval_ask;
 
-    buf_cstr(out, e->action.ptr ? "Action " : "The model ");
-    if (e->action.ptr) {
-        term_name(out, e->action, 60);
-        buf_char(out, ' ');
-    }
-    if (!str_is(a->queue[0]->run, wend_run_id(run))) {
-        buf_cstr(out, "of run ");
-        term_line(out, a->queue[0]->run, 40);
-        buf_char(out, ' ');
-    }
+    put_asker(a, out, run);
     buf_cstr(out, a->changed.len ? "would call " : "wants to call ");
     term_line(out, e->name, 100);
     if (p->head.len) {

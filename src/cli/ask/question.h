@@ -14,6 +14,8 @@ wend_str approvals_args(const struct approvals *a);
 /* Always and never are offered only if a rule can express the call. */
 bool approvals_rule(const struct approvals *a);
 
+/* Finds what the run that asks first was started for: a->origin. */
+void question_origin(struct approvals *a, const wend_run *run);
 /* Makes v->question, on a screen that can be painted. */
 void question_paint(const struct approvals *a, struct view *v,
                     const wend_run *run, const struct preview *p);
