@@ -4,7 +4,7 @@
 _wend()
 {
     local i word rest=${COMP_LINE:0:COMP_POINT} words=() line kind front value
-    local full before
+    local full before quote=
 
     # Words as wend sees them: bash also cuts them at = and :.
     for ((i = 0; i <= COMP_CWORD; i++)); do
@@ -23,13 +23,19 @@ _wend()
     esac
     full=${words[${#words[@]} - 1]}
     front=${full%"$word"}
+    case $word in
+    [\'\"]*) quote=${word:0:1} word=${word:1} ;; # readline keeps it
+    esac
+    words[${#words[@]} - 1]=${front//\\/}${word//\\/}
 
     COMPREPLY=()
     {
         IFS=$'\t' read -r kind before # the name of a file
         while IFS= read -r line; do
             value=${line%%$'\t'*}
-            COMPREPLY+=("${value#"$front"}")
+            value=${value#"${front//\\/}"}
+            [ "$quote" ] || value=${value// /\\ }
+            COMPREPLY+=("$value")
         done
     } < <("${words[0]}" complete "${words[@]:1}" 2>/dev/null)
     case $kind in

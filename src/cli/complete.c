@@ -46,15 +46,17 @@ struct completer {
 
 /* ---- Candidates ---------------------------------------------------------- */
 
-/* No control characters, and nothing that a shell could expand. */
+/* No control characters, and nothing that a shell could expand. The scripts
+ * quote spaces. */
 static bool is_word(wend_str s)
 {
     static const char plain[] = "0123456789abcdefghijklmnopqrstuvwxyz"
-                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ_-.:/@+=,%~";
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ_-.:/@+=,%~ ";
     struct utf8_before before = {0};
     size_t len;
 
-    if (!s.len || utf8_valid_len(s) != s.len)
+    if (!s.len || s.ptr[0] == ' ' || s.ptr[s.len - 1] == ' ' ||
+        utf8_valid_len(s) != s.len)
         return false;
     for (; s.len; s = str_skip(s, len)) {
         uint32_t c = utf8_first(s, &len);

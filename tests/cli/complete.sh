@@ -22,6 +22,7 @@ ok "no store: none is made"
 
 "$WEND" run -q -m "$hello" --user ann --session session-42 "one" >/dev/null
 id=$(newest)
+"$WEND" run -q -m "$hello" --session 'two words' "spaces" >/dev/null
 "$WEND" run -q -m "$hello" --session 'x $(touch pwned)' \
     $'evil \e[31m\t\n prompt' >/dev/null
 "$WEND" run -q -m "$hello" --session $'\e]0;title\a' "three" >/dev/null
@@ -75,7 +76,8 @@ types of events|approval_ask approval_answer |log --type approval
 tools|glob grep |tools g
 help|run runs |help ru
 an agent|myagent |run -a my
-a session|session-42 |runs --session ''
+sessions|two words session-42 |runs --session ''
+a session with a space|two words |runs --session 'two w'
 a user|ann |runs --user ''
 a provider|anthropic: |run -m anth
 its models|openai:gpt-4o openai:gpt-4o-mini |run -m openai:gpt-4o
@@ -156,7 +158,7 @@ read -r id WEND_STORE <<<"$kept"
 # ---- Hostile text, and what cannot be read -----------------------------------------
 
 wend complete log '' >"$out" 2>"$err"
-is "runs: a line each" "$(wc -l <"$out")" 6
+is "runs: a line each" "$(wc -l <"$out")" 7
 ! grep -q $'[\x01-\x08\x0b-\x1f\x7f]' "$out"
 ok "runs: no control characters" || cat -v "$out"
 is "runs: one tab in a line" "$(grep -c $'\t.*\t' "$out")" 0
@@ -197,6 +199,10 @@ wend plan show plan_|wend plan show plan_file.yaml
 wend run --schema=plan_|wend run --schema=plan_file.yaml
 wend run --record some_|wend run --record some_folder/
 $kinds_rows"
+spaces='wend runs --session tw|wend runs --session two\ words
+wend runs --session=tw|wend runs --session=two\ words
+wend runs --session two\\ w|wend runs --session two\ words
+wend runs --session "two w|wend runs --session "two words"'
 
 export TERM=xterm
 steps() { # the keys for all rows; a line is taken back by ^U
@@ -204,7 +210,8 @@ steps() { # the keys for all rows; a line is taken back by ^U
     while IFS='|' read -r typed wanted; do
         printf 'keys %s\\t\nwait %s\nkeys \\x15\ngone %s\n' \
             "$typed" "$wanted" "$wanted"
-    done <<<"$rows"
+    done <<<"$rows
+$spaces"
     printf '%s\n' 'type exit\r'
 }
 cat >bashrc <<SH
