@@ -113,9 +113,9 @@ done
 
 # A summary on request, before an answer and while one is given.
 folds=$(model folds '{"turns":[
-{"purpose":"summary","text":"# Task\ntalk","when":"the names","repeat":"forever"},
+{"purpose":"summary","text":"# Task\ntalk\n# Decisions\n# Progress\n# Blockers\n# Context","when":"the names","repeat":"forever"},
 {"when":"long","text":"aaaa bbbb cccc","chunk":5,"first_delay":"1ms","delay":"90s"},
-{"text":"Hello, ${turn}.","repeat":"forever"}]}')
+{"text":"Hello, ${turn}. This answer is long enough for a summary to be shorter.","repeat":"forever"}]}')
 printf 'one\ntwo\nthree\nfour\n/compact the names\nlast\nmore\n' |
     "$WEND" chat -m "$folds" >"$out" 2>"$err"
 grep -qE '\(summary\): [0-9]+ tokens.*, 3 messages instead of 9$' "$err"

@@ -237,9 +237,9 @@ is "/undo and /retry: one exchange, asked again" "$(said messages |
     '"text":"one" "text":"Hello, 0." '
 
 folds=$(model folds '{"turns":[
-{"purpose":"summary","text":"# Task\ntalk","when":"the names","repeat":"forever"},
+{"purpose":"summary","text":"# Task\ntalk\n# Decisions\n# Progress\n# Blockers\n# Context","when":"the names","repeat":"forever"},
 {"when":"long","text":"aaaa bbbb cccc","chunk":5,"first_delay":"1ms","delay":"90s"},
-{"text":"Hello, ${turn}.","repeat":"forever"}]}')
+{"text":"Hello, ${turn}. This answer is long enough for a summary to be shorter.","repeat":"forever"}]}')
 printf 'one\ntwo\nthree\nfour\n' | "$WEND" chat -m "$folds" >"$out" 2>"$err"
 on_screen 80x24 "$WEND chat -c" <<STEPS
 wait help lists

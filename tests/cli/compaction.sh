@@ -2,7 +2,7 @@
 # compaction.sh - conversations that outgrow the window of their model.
 . "$(dirname "$0")/lib.sh"
 
-summary='{"purpose":"summary","repeat":"forever","text":"# Task\ncount"}'
+summary='{"purpose":"summary","repeat":"forever","text":"# Task\ncount\n# Decisions\nnone\n# Progress\nnone\n# Blockers\nnone\n# Context\nnone"}'
 # shellcheck disable=SC2016 # the script's own names
 work_turn='{"text":"Step ${turn}: let me see what the sum of the two numbers is before I continue with the rest of it.","calls":[{"name":"calculator","args":{"expression":"${turn}+1"}}],"repeat":150}'
 agent() { # WINDOW MORE
@@ -38,7 +38,7 @@ exits "a long run: verify" 0 "$WEND" verify last
 has "a long run: the log says how" "$out" "summary, "
 tail -1 compacted >"$out"
 has "a long run: the first message stays" "$out" '"kept":[0'
-has "a long run: the summary" "$out" '"summary":"# Task\ncount"'
+has "a long run: the summary" "$out" '"summary":"# Task\ncount\n'
 
 # A fork takes what is there.
 seq=$(sed -nE '1s/.*"seq":([0-9]+),"time.*/\1/p' compacted)
@@ -128,6 +128,16 @@ has "an empty summary: three attempts" "$out" '"attempts":3'
 has "an empty summary: how many are gone" "$out" '"dropped":'
 "$WEND" context --json last >"$out"
 has "an empty summary: the model is told" "$out" "[Older messages are left out here"
+
+# An answer that is no summary does not replace the conversation.
+printf '{"turns":[%s,%s,{"text":"done"}]}' \
+    '{"purpose":"summary","repeat":"forever","text":"I am sorry, I cannot."}' \
+    "${work_turn/150/40}" >s.json
+exits "a refusal as a summary" 0 "$WEND" run -q -a a.yaml 'Count to the end.'
+events compacted | head -1 >"$out"
+has "a refusal as a summary: the newest stay" "$out" '"method":"window"'
+events warning | head -1 >"$out"
+has "a refusal as a summary: said" "$out" "does not have the headings of a summary"
 
 # A result that is larger than the window is cut, and can be read.
 # shellcheck disable=SC2016

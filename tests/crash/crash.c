@@ -50,6 +50,7 @@ enum {
 #define LONG                                                                   \
     "\"text\":\"" TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "\"" \
     ","
+#define SUM "# Task\\n# Decisions\\n# Progress\\n# Blockers\\n# Context"
 
 static const struct scenario scenarios[] = {
     {.name = "one turn",
@@ -84,7 +85,7 @@ static const struct scenario scenarios[] = {
          "idem") "]}," DONE "]}",
      .answer = "done"},
     {.name = "compaction",
-     .script = "{\"purpose\":\"summary\",\"text\":\"# Task\",\"repeat\":"
+     .script = "{\"purpose\":\"summary\",\"text\":\"" SUM "\",\"repeat\":"
                "\"forever\"},{" LONG
                "\"calls\":[" CALL("unsafe") "]},{" LONG "\"calls\":[" CALL(
                    "idem") "]},{" LONG
@@ -147,7 +148,7 @@ static const struct scenario scenarios[] = {
      .answer = "done",
      .forks = true},
     {.name = "follow",
-     .script = "{\"purpose\":\"summary\",\"text\":\"# Task\",\"repeat\":"
+     .script = "{\"purpose\":\"summary\",\"text\":\"" SUM "\",\"repeat\":"
                "\"forever\"},{" LONG "\"calls\":[" CALL(
                    "unsafe") "]},{" LONG "\"calls\":[" CALL("idem") "]}," DONE,
      .answer = "done",

@@ -39,6 +39,9 @@
 
 #define RUN_ID "01900000-0000-7000-8000-0123456789ab"
 
+/* The model writes what counts as a summary. */
+#define SUM "text:#Task\nt\n#Decisions\n#Progress\n#Blockers\n#Context "
+
 static const struct mem plain;
 
 struct world {

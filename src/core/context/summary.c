@@ -17,8 +17,8 @@
     "out is lost. If the conversation contains an earlier summary, carry "    \
     "over what still holds; newer facts win. Do not answer the user, do not " \
     "continue the work and do not call tools. Write in the language of the "  \
-    "conversation. Use exactly these eight headings, each of them, with "     \
-    "\"none\" where there is nothing to say:]\n"                              \
+    "conversation, but use exactly these eight headings as they are here, "   \
+    "each of them, with \"none\" where there is nothing to say:]\n"           \
     "# Task\n"                                                                \
     "What the user wants, with all constraints and rules they gave.\n"        \
     "# Decisions\n"                                                           \
@@ -121,6 +121,45 @@ wend_str summary_topics(wend_str summary, struct arena *a)
 
 /* ---- What counts as one -------------------------------------------------- */
 
+enum { HEADINGS_LEAST = 5, TASK = 1 << 0 };
+
+/* Which of the headings begins this line, as a bit; 0: none. Models mark and
+ * number them in their own ways, and write behind them. */
+static unsigned heading_in(wend_str line)
+{
+    static const char *const headings[] = {
+        "task",       "decisions", "progress",   "blockers",
+        "open items", "context",   "next steps", "metadata"};
+
+    while (line.len && strchr(" \t#*_->0123456789.)", line.ptr[0]))
+        line = str_skip(line, 1);
+    for (size_t i = 0; i < sizeof headings / sizeof *headings; i++) {
+        wend_str rest;
+
+        if (!str_starts_nocase(line, headings[i]))
+            continue;
+        rest = str_skip(line, strlen(headings[i]));
+        while (rest.len && strchr(" \t\r", rest.ptr[0]))
+            rest = str_skip(rest, 1);
+        if (!rest.len || strchr(":*_#-(", rest.ptr[0]))
+            return 1U << i;
+    }
+    return 0;
+}
+
+/* A refusal or an error page in place of the conversation would lose it. */
+static bool has_form(wend_str text)
+{
+    unsigned found = 0;
+    int count = 0;
+
+    while (text.len)
+        found |= heading_in(next_line(&text));
+    for (unsigned rest = found; rest; rest &= rest - 1)
+        count++;
+    return count >= HEADINGS_LEAST && (found & TASK);
+}
+
 const char *summary_wrong(wend_str text, bool calls, wend_str finish,
                           const struct context_room *r)
 {
@@ -132,5 +171,7 @@ const char *summary_wrong(wend_str text, bool calls, wend_str finish,
         return "the summary reached the model's output limit";
     if (r->window && msg_tokens(text) > r->most / 4)
         return "the summary is longer than a quarter of the window";
+    if (!has_form(text))
+        return "the answer does not have the headings of a summary";
     return NULL;
 }

@@ -11,9 +11,11 @@
 #include "book.h"
 #include "world.h"
 
-/* What the model says: JSON mostly, where that is asked for. */
+/* What the model says: mostly JSON or a summary, where that is asked for. */
 static wend_str some_answer(struct sim *s)
 {
+    static const char summary[] =
+        "\n# Task\n# Decisions\n# Progress\n# Blockers\n# Context\n";
     static const char *const answers[] = {
         "{}",
         "{\"n\":1}",
@@ -28,6 +30,8 @@ static wend_str some_answer(struct sim *s)
         "{\"n\":1} and more",
     };
 
+    if (s->turn.aside && chance_of(&s->chance, 800))
+        return str_of(summary);
     if (s->config->schema && !s->stream.reply.text.len &&
         chance_of(&s->chance, 800))
         return str_of(chance_pick(&s->chance, answers));

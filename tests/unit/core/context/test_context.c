@@ -430,24 +430,44 @@ static void test_gone(void)
     arena_free(&k.a);
 }
 
+#define FIVE "# Task\nall\n# Decisions\n# Progress\n# Blockers\n# Context\n"
+#define EIGHT FIVE "# Open items\n# Next steps\n# Metadata\nnone\n"
+
 static void test_summary(void)
 {
     static const struct {
         const char *why, *text, *finish;
         bool calls, ok;
     } rows[] = {
-        {"a summary", "# Task\nall of it", "stop", false, true},
+        {"a summary", EIGHT, "stop", false, true},
+        {"other marks and cases",
+         "1. **TASK**\n- Decisions: none\n__Progress__\r\n**Blockers:** x\n"
+         "   ## open items ##",
+         "stop", false, true},
+        {"some of its headings", FIVE, "stop", false, true},
+        {"too few", "# Task\n# Decisions\n# Progress\n# Metadata", "stop",
+         false, false},
+        {"one of them five times",
+         "# Task\n# Task\n# Task\n# Task\n# Task\n# Task", "stop", false,
+         false},
+        {"without the task",
+         "# Decisions\n# Progress\n# Blockers\n# Open items\n# Context\n"
+         "# Next steps\n# Metadata",
+         "stop", false, false},
+        {"words that begin sentences",
+         "Task done.\nProgress is good.\nContext is lost.\nBlockers exist.\n"
+         "Decisions were made.",
+         "stop", false, false},
+        {"a refusal", "I am sorry, I cannot.", "stop", false, false},
+        {"a word", "ok", "stop", false, false},
+        {"an error", "Error: 502 Bad Gateway", "stop", false, false},
         {"nothing", "", "stop", false, false},
         {"white space", " \n\t", "stop", false, false},
-        {"a call", "# Task", "tool_calls", true, false},
-        {"cut at the limit", "# Task", "length", false, false},
-        {"too long",
-         "0123456789012345678901234567890123456789"
-         "0123456789012345678901234567890123456789"
-         "0123456789012345678901234567890123456789",
-         "stop", false, false},
+        {"a call", EIGHT, "tool_calls", true, false},
+        {"cut at the limit", EIGHT, "length", false, false},
+        {"too long", EIGHT EIGHT EIGHT EIGHT EIGHT EIGHT, "stop", false, false},
     };
-    struct model_use m = model(100, 0);
+    struct model_use m = model(400, 0);
     struct context_room r = room_of(&m, 0, 0, &average);
 
     for (size_t i = 0; i < tap_count(rows); i++)

@@ -60,7 +60,7 @@ static void trap_open_call(void)
     tap_ok(w.turn.phase == PH_MODEL && w.turn.aside &&
                is_paired(w.turn.aside) && is_paired(w.turn.history->prev),
            "trap 1: the dead call has a result in what is summarised");
-    play(&w, "text:sum done");
+    play(&w, SUM "done");
     tap_ok(w.turn.compactions == 1 && is_paired(w.turn.history),
            "trap 1: no call of what stays is open");
     world_free(&w);
@@ -75,7 +75,7 @@ static void trap_bytes(void)
     begin(&w, "start " CALL CALL CALL CALL CALL CALL CALL CALL CALL CALL
               "think " CALL);
     newest = w.turn.aside ? w.turn.aside->prev : NULL;
-    play(&w, "text:sum done");
+    play(&w, SUM "done");
     m = w.turn.history ? w.turn.history->prev : NULL;
     tap_ok(newest && m && m != newest && m->hash == newest->hash &&
                m->text.ptr == newest->text.ptr &&
@@ -125,7 +125,7 @@ static void trap_recount(void)
     struct world w;
 
     begin(&w, FULL);
-    reply_text(&w.reply, STR("sum"), w.time_us);
+    play(&w, SUM);
     w.reply.usage = (wend_ev_usage){.input = 640, .output = 3};
     play(&w, "done");
     tap_ok(w.turn.compactions == 1 && turn_tokens(&w.turn) < 640 / 2,
@@ -262,7 +262,7 @@ static void trap_sources(void)
     struct world w;
 
     begin(&w, "start " CALL CALL CALL CALL CALL CALL CALL CALL
-              "say " CALL CALL CALL "text:sum done");
+              "say " CALL CALL CALL SUM "done");
     first = w.turn.history;
     for (const struct msg *m = w.turn.history; m; first = m, m = m->prev)
         if (!newest && m->role == ROLE_USER && !m->own)

@@ -44,11 +44,13 @@ struct context_row {
 };
 
 static const struct context_row orders[] = {
-    {"a summary, then the answer", SMALL("680"), FULL "text:sum done",
+    {"a summary, then the answer", SMALL("680"), FULL SUM "done",
      SUMMARY "model_end compacted(summary) " ANSWER},
-    {"an empty one, and a second one", SMALL("680"), FULL "done text:sum done",
+    {"an empty one, and a second one", SMALL("680"), FULL "done " SUM "done",
      SUMMARY "model_end(failed) warning model_start(summary) +ask "
              "model_end compacted(summary) " ANSWER},
+    {"a refusal is no summary", SMALL("680"), FULL "text:sorry done",
+     SUMMARY "model_end(failed) warning model_start(summary) +ask"},
     {"one with a call is invalid", SMALL("680"), FULL "text call:r done",
      SUMMARY "model_end(failed) warning model_start(summary) +ask"},
     {"three that are none: the newest messages", SMALL("680"),
@@ -63,22 +65,22 @@ static const struct context_row orders[] = {
      FULL "text fail:network",
      SUMMARY "model_end(failed) warning model_start(summary) +ask"},
     {"one that a rate limit delays", SMALL("680"),
-     FULL "fail:rate_limit retry text:sum done",
+     FULL "fail:rate_limit retry " SUM "done",
      SUMMARY "model_retry +retry +ask model_end compacted(summary) " ANSWER},
     {"canceled while it is written", SMALL("680"), FULL "text cancel",
      SUMMARY "control(cancel) model_end(canceled) context_end "
              "turn_end(canceled) metrics run_end(canceled) +stop_model"},
     {"said while it is written: in the next turn", SMALL("680"),
-     FULL "say text:sum done",
+     FULL "say " SUM "done",
      SUMMARY "message model_end compacted(summary) " ANSWER},
-    {"paused while it is written", SMALL("680"), FULL "pause text:sum done",
+    {"paused while it is written", SMALL("680"), FULL "pause " SUM "done",
      SUMMARY "control(pause) model_end context_end"},
     {"and continued: it is not asked for again", SMALL("680"),
-     FULL "pause text:sum done continue",
+     FULL "pause " SUM "done continue",
      SUMMARY "control(pause) model_end context_end control(continue) "
              "context_start compacted(summary) " ANSWER},
     {"the process dies while it is written", SMALL("680"),
-     FULL "text resume text:sum done",
+     FULL "text resume " SUM "done",
      SUMMARY "run_resume model_end(superseded) context_end "
              "context_start model_start(summary) +ask model_end "
              "compacted(summary) " ANSWER},
@@ -86,17 +88,17 @@ static const struct context_row orders[] = {
      "context_start model_start(summary) +ask"},
     {"off is off", OFF, FULL, NULL},
     {"an overflow that nothing announced", UNKNOWN,
-     FULL "fail:overflow text:sum done",
+     FULL "fail:overflow " SUM "done",
      "context_start context_end model_start +ask model_end(failed) "
      "context_start model_start(summary) +ask model_end "
      "compacted(summary) " ANSWER},
     {"a summary that is too long itself is asked for of less", UNKNOWN,
-     FULL "fail:overflow fail:overflow text:sum done",
+     FULL "fail:overflow fail:overflow " SUM "done",
      "context_start context_end model_start +ask model_end(failed) "
      "context_start model_start(summary) +ask model_end(failed) warning "
      "model_start(summary) +ask model_end compacted(summary) " ANSWER},
     {"a second one goes further, a fourth one ends the run", UNKNOWN,
-     FULL "fail:overflow text:sum done fail:overflow fail:overflow "
+     FULL "fail:overflow " SUM "done fail:overflow fail:overflow "
           "fail:overflow",
      "context_start context_end model_start +ask model_end(failed) "
      "context_start model_start(summary) +ask model_end "
@@ -105,13 +107,13 @@ static const struct context_row orders[] = {
      "context_start compacted(window) " ANSWER
      "model_end(failed) turn_end(failed) metrics run_end(failed)"},
     {"asked for, with room left", UNKNOWN,
-     "start " CALL CALL CALL "compact " CALL "text:sum done",
+     "start " CALL CALL CALL "compact " CALL SUM "done",
      SUMMARY "model_end compacted(summary) " ANSWER},
     {"asked for, although it is off", OFF_IN("2000"),
-     "start " CALL CALL CALL "compact " CALL "text:sum done",
+     "start " CALL CALL CALL "compact " CALL SUM "done",
      SUMMARY "model_end compacted(summary) " ANSWER},
     {"asked for, and done once", UNKNOWN,
-     "start " CALL CALL CALL "compact " CALL "text:sum done " CALL,
+     "start " CALL CALL CALL "compact " CALL SUM "done " CALL,
      "context_start context_end model_start +ask"},
     {"asked for, without a summary nothing goes", UNKNOWN,
      "start " CALL CALL CALL "compact " CALL "done done done",
@@ -122,10 +124,10 @@ static const struct context_row orders[] = {
      "start compact " CALL,
      "context_start warning context_end model_start +ask"},
     {"asked for before the process dies", UNKNOWN,
-     "start " CALL CALL CALL "compact resume " CALL "text:sum done",
+     "start " CALL CALL CALL "compact resume " CALL SUM "done",
      SUMMARY "model_end compacted(summary) " ANSWER},
     {"asked for while a summary is written", SMALL("680"),
-     FULL "compact text:sum done",
+     FULL "compact " SUM "done",
      SUMMARY "control(compact) model_end compacted(summary) " ANSWER},
     {"one that has nothing to leave out", ALL, "start fail:overflow",
      "context_start context_end model_start +ask model_end(failed) "
@@ -194,7 +196,7 @@ static void test_summary_model(void)
         int64_t compactions;
     } rows[] = {
         {"it is asked for the summary", CHEAP("9000"), FULL, "cheap", 0},
-        {"then the run's own continues", CHEAP("9000"), FULL "text:sum done",
+        {"then the run's own continues", CHEAP("9000"), FULL SUM "done",
          "script", 1},
         {"if it fails, the run's own is asked", CHEAP("9000"), FULL "done",
          "script", 0},
@@ -285,7 +287,7 @@ static void write_summaries(struct world *w)
     for (int i = 0; i < 4 && w->turn.phase == PH_MODEL &&
                     w->turn.purpose == WEND_PURPOSE_SUMMARY;
          i++)
-        play(w, "text:sum done");
+        play(w, SUM "done");
 }
 
 /* A result that is cut, after which a summary is needed all the same. */

@@ -198,7 +198,8 @@ static void test_compact(void)
 
     snprintf(script, sizeof script, "script:{\"turns\":[%s,%s]}",
              "{\"purpose\":\"summary\",\"when\":\"names\",\"text\":"
-             "\"names: Ann\",\"repeat\":\"forever\"}",
+             "\"# Task\\n# Decisions\\n# Progress\\n# Blockers\\n# Context\\n"
+             "names: Ann\",\"repeat\":\"forever\"}",
              long_text);
     if (!rig_open(&r, NULL, script))
         return;

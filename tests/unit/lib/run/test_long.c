@@ -54,18 +54,20 @@ int main(void)
     char script[1024];
     wend_run *run;
 
-    snprintf(script, sizeof script,
-             "script:{\"turns\":[{\"purpose\":\"summary\",\"text\":\"# Task\\n"
-             "count\",\"repeat\":\"forever\"},{\"text\":\"Step ${turn}: let me "
-             "see what comes next, and then what follows from it.\",\"calls\":"
-             "[{\"name\":\"echo\",\"args\":{\"text\":\"%.*s ${turn}\"}}],"
-             "\"repeat\":%lld},{\"text\":\"done\"}]}",
-             300,
-             "a line of a file that a tool has read and that is about as long "
-             "as results are, with words, 12345 numbers and {\\\"json\\\": 1}; "
-             "another line follows it, and one more of the same kind, so that "
-             "the window is full every now and then",
-             (long long)c.turns);
+    snprintf(
+        script, sizeof script,
+        "script:{\"turns\":[{\"purpose\":\"summary\",\"text\":\"# Task\\n"
+        "count\\n# Decisions\\n# Progress\\n# Blockers\\n# "
+        "Context\",\"repeat\":\"forever\"},{\"text\":\"Step ${turn}: let me "
+        "see what comes next, and then what follows from it.\",\"calls\":"
+        "[{\"name\":\"echo\",\"args\":{\"text\":\"%.*s ${turn}\"}}],"
+        "\"repeat\":%lld},{\"text\":\"done\"}]}",
+        300,
+        "a line of a file that a tool has read and that is about as long "
+        "as results are, with words, 12345 numbers and {\\\"json\\\": 1}; "
+        "another line follows it, and one more of the same kind, so that "
+        "the window is full every now and then",
+        (long long)c.turns);
     if (!rig_open(&r, NULL, script))
         return tap_done();
     run = rig_start(&r, NULL);
