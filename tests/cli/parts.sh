@@ -184,6 +184,28 @@ is "a refusal: the next run of the conversation" $status 0
 ok "a refusal: does not send it again"
 run "$WEND" log --json last --type run_start
 has "a refusal: and knows why" "$out" '"media":["image"]'
+: >"$work/requests"
+run "$WEND" run -q -c -f red.png 'And this one?'
+is "a refusal: another picture: exit status" $status 2
+has "a refusal: another picture: why" "$err" "'red.png' is of type image, which the model openai:status:400:code=invalid_image;say:a;say:b does not accept"
+is "a refusal: another picture: nothing was sent" "$(cat "$work/requests")" ""
+run "$WEND" fork -q -f red.png last 'And this one?'
+is "a refusal: a fork with another picture" $status 2
+run "$WEND" run -c -f a.pdf 'And a document?'
+is "a refusal: a file of another type" $status 0
+lacks "a refusal: the user is told once" "$err" "in place of files"
+: >"$work/requests"
+"$WEND" run -q -m "openai:status:400:code=invalid_image;hang;say:no#said" \
+    --base-url "$base/v1" -f red.png go >"$out" 2>"$err" &
+pid=$!
+soon grep -q omitted "$work/requests"
+run "$WEND" say -f red.png last 'Look.'
+is "a refusal: said with a picture: exit status" $status 1
+has "a refusal: said with a picture: why" "$err" \
+    "the message comes without files: 'red.png' is of type image"
+kill -KILL $pid
+wait $pid 2>/dev/null
+: >"$work/requests"
 run "$WEND" run --json -m "openai:status:400:code=invalid_image#2" \
     --base-url "$base/v1" -f red.png go
 is "refused again: it fails" $status 1
@@ -249,6 +271,26 @@ run "$WEND" verify last
 is "a conversation: verify" $status 0
 run "$WEND" export last -o follow.jsonl
 has "a conversation: its export has the bytes" follow.jsonl "\"base64\":\"$red\""
+# Another model does not take what the conversation has.
+{
+    printf 'RIFF\x64\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0'
+    printf 'data\x40\0\0\0'
+    head -c 64 /dev/zero
+} >a.wav
+run "$WEND" run -q -m openai:say:heard --base-url "$base/v1" -f a.wav -f red.png go
+is "audio: exit status" $status 0
+run "$WEND" run -c -m anthropic:say:no --base-url "$base/v1" 'And?'
+is "audio for another model: exit status" $status 0
+has "audio for another model: the user is told" "$err" \
+    "say:no gets notes in place of files: 'a.wav' is of type audio/"
+lacks "audio for another model: of the picture, nothing" "$err" red.png
+run "$WEND" log --json last --type warning
+has "audio for another model: the log says so" "$out" '"code":"media_omitted"'
+run "$WEND" run -c 'And then?'
+lacks "audio for another model: told once" "$err" "in place of files"
+run "$WEND" rm --yes last
+run "$WEND" rm --yes last
+run "$WEND" rm --yes last
 run "$WEND" fork -q last~1 --at 5 -m "openai:say:forked" --base-url "$base/v1"
 sent >got
 has "a fork: the picture is sent" got "$(form openai)"

@@ -138,17 +138,19 @@ struct refusal {
 
 static void note_refusal(void *ctx, const wend_event *ev)
 {
+    static const char *const codes[] = {"pin_refused", "media_omitted"};
     struct refusal *r = ctx;
 
-    if (!str_is(ev->u.warning.code, "pin_refused"))
+    if (str_index(ev->u.warning.code, codes, 2) < 0)
         return;
     r->seq = ev->seq;
     buf_clear(&r->why);
     buf_str(&r->why, ev->u.warning.message);
 }
 
-/* The run refuses what would leave no room for anything else. */
-static int say_pinned(struct cli *cli, const char *id, wend_request said)
+/* The run refuses to pin what would leave no room for anything else, and leaves
+ * out files that its model does not accept. */
+static int say_checked(struct cli *cli, const char *id, wend_request said)
 {
     wend_replay_options o = {.size = sizeof o, .filter.types = TYPE(WARNING)};
     struct refusal r = {.why.mem = &cli_mem};
@@ -159,12 +161,14 @@ static int say_pinned(struct cli *cli, const char *id, wend_request said)
     before = r.seq;
     if (!code)
         code = ask(cli, id, said, &told);
-    if (!code && told == WEND_TOLD_LATE)
+    if (!code && told != WEND_TOLD_QUEUED)
         code = each_event(cli, id, &o, note_refusal, &r);
     if (code)
         return code;
-    return r.seq == before ? say_told(cli, id, told)
-                           : complain(EXIT_USAGE, "%s", r.why.ptr);
+    if (r.seq == before)
+        return say_told(cli, id, told);
+    return complain(told == WEND_TOLD_LATE ? EXIT_USAGE : EXIT_FAILED, "%s",
+                    r.why.ptr);
 }
 
 static int run_say(struct cli *cli)
@@ -174,6 +178,7 @@ static int run_say(struct cli *cli)
                       .pin = cli->set.pin};
     struct buf text = {.mem = &cli_mem};
     struct found found;
+    bool checked;
     int code;
 
     if (cli->set.compact && (cli->set.pin || cli->set.files.count))
@@ -182,13 +187,14 @@ static int run_say(struct cli *cli)
     if (!cli->set.compact && cli->args_count < 2)
         return usage_error(cli, "expected a run and a message");
     code = read_parts(cli, &r.parts, &r.parts_count);
+    checked = r.pin || r.parts_count;
     if (!code)
-        code = find_arg(cli, r.pin ? open_runtime : open_store, &found);
+        code = find_arg(cli, checked ? open_runtime : open_store, &found);
     put_args(cli, 1, &text);
     r.text = text.ptr;
     if (code)
         return code;
-    return r.pin ? say_pinned(cli, found.id, r) : tell(cli, found.id, r);
+    return checked ? say_checked(cli, found.id, r) : tell(cli, found.id, r);
 }
 
 /* ---- Approve ------------------------------------------------------------- */

@@ -116,6 +116,7 @@ struct said_parts {
     const wend_ev_part *list;
     size_t count;
     const struct event_blob *blobs;
+    wend_str refused; /* why others were left out; absent: none were */
 };
 
 /* A request of another process that the run has not heard yet. */

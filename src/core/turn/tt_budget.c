@@ -255,6 +255,29 @@ void warn_of_window(struct tt *x, const struct model_use *m, int64_t tokens)
         warn(x, STR("context_full"), window_text(x, m, tokens, ""));
 }
 
+/* A model omits in later requests what it omits in its first one: the user is
+ * told once. */
+static bool has_answered(const struct turn *t)
+{
+    const struct msg *m = t->history;
+
+    while (m && m->role != ROLE_ASSISTANT)
+        m = m->prev;
+    return m && str_eq(str_or(m->model, ""), t->model);
+}
+
+void warn_of_media(struct tt *x)
+{
+    const struct turn *t = x->t;
+    wend_str omitted =
+        has_answered(t) ? STR_NONE : turn_media_omitted(t, x->s->scratch);
+
+    if (omitted.ptr)
+        warn(
+            x, STR("media_omitted"),
+            JOIN(x, t->model, STR(" gets notes in place of files: "), omitted));
+}
+
 /* ---- Fallback models ----------------------------------------------------- */
 
 static const struct model_use *models_end(const struct turn *t)

@@ -287,8 +287,10 @@ void send_request(struct tt *x)
         refuse_request(x);
         return;
     }
-    if (!t->again)
+    if (!t->again) {
         warn_of_window(x, turn_model(t), turn_tokens(t));
+        warn_of_media(x);
+    }
     emit_model_start(x, t->model, turn_purpose(t), &a);
     want(x, (struct effect){.kind = FX_ASK_MODEL});
 }

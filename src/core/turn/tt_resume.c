@@ -184,6 +184,8 @@ static void resume_model(struct tt *x)
 static void hear_text(struct tt *x, const struct remote_request *q)
 {
     keep_blobs(x, q->parts.blobs);
+    if (q->parts.refused.ptr)
+        warn(x, STR("media_omitted"), q->parts.refused);
     emit(x, WEND_MESSAGE,
          &(wend_ev_message){.role = STR("user"),
                             .text = q->text,

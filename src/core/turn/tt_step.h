@@ -321,6 +321,7 @@ bool is_far_over(const struct model_use *m, int64_t tokens);
 wend_str window_text(struct tt *x, const struct model_use *m, int64_t tokens,
                      const char *what);
 void warn_of_window(struct tt *x, const struct model_use *m, int64_t tokens);
+void warn_of_media(struct tt *x); /* files that the request does not carry */
 bool has_fallback(const struct turn *t);
 /* The first fallback that the request may be sent to; NULL: none. */
 const struct model_use *fallback_model(const struct turn *t, int64_t tokens);

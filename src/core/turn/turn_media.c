@@ -63,6 +63,8 @@ uint32_t turn_media_present(const struct turn *t)
 
 /* ---- What a request carries ---------------------------------------------- */
 
+enum { OMITTED_NAMED = 3 }; /* the user gets the number of the others */
+
 struct choice {
     uint32_t types;
     wend_str spec;
@@ -87,22 +89,32 @@ static bool takes(struct choice *c, const wend_ev_part *p)
     return true;
 }
 
-const wend_ev_part **turn_media_sent(const struct turn *t, struct arena *a,
-                                     size_t *count)
+/* all: of the parts in the conversation. */
+static struct choice choice_of(const struct turn *t, const struct mem *mem,
+                               size_t *all)
 {
     struct choice c = {.types = turn_media(t),
                        .spec = turn_model(t)->spec,
                        .left = media_room(turn_model(t)->spec),
-                       .why = {.mem = a->mem}};
-    const wend_ev_part **list;
-    size_t all = 0;
+                       .why = {.mem = mem}};
 
-    *count = 0;
+    *all = 0;
     for (const struct msg *m = t->history; m; m = m->prev)
-        for (size_t i = 0; i < m->parts_count; i++, all++)
+        for (size_t i = 0; i < m->parts_count; i++, ++*all)
             c.images += media_type_of(&m->parts[i]) == MEDIA_IMAGE;
     if (c.images > c.left.images)
         c.images = c.left.images;
+    return c;
+}
+
+const wend_ev_part **turn_media_sent(const struct turn *t, struct arena *a,
+                                     size_t *count)
+{
+    size_t all;
+    struct choice c = choice_of(t, a->mem, &all);
+    const wend_ev_part **list;
+
+    *count = 0;
     list = arena_alloc(a, (all + 1) * sizeof *list);
     for (const struct msg *m = t->history; list && m; m = m->prev)
         for (size_t i = m->parts_count; i-- > 0;)
@@ -110,6 +122,43 @@ const wend_ev_part **turn_media_sent(const struct turn *t, struct arena *a,
                 list[(*count)++] = &m->parts[i];
     buf_free(&c.why);
     return list;
+}
+
+static void put_omitted(struct buf *out, const struct choice *c,
+                        const wend_ev_part *p)
+{
+    buf_cstr(out, out->len ? "; '" : "'");
+    if (p->name.len)
+        buf_str(out, p->name);
+    else
+        media_put_name(out, p);
+    buf_cstr(out, "' ");
+    if (!(c->types & type_bit(p)))
+        buf_fmt(out, "is of type %.*s, which it does not accept",
+                STR_ARGS(str_or(p->type, "unknown")));
+    else if (c->why.len)
+        buf_str(out, buf_view(&c->why));
+    else
+        buf_cstr(out, "has no room in a request");
+}
+
+wend_str turn_media_omitted(const struct turn *t, struct arena *a)
+{
+    struct buf out = {.mem = a->mem};
+    size_t all, omitted = 0;
+    struct choice c = choice_of(t, a->mem, &all);
+
+    for (const struct msg *m = all ? t->history : NULL; m; m = m->prev)
+        for (size_t i = m->parts_count; i-- > 0;) {
+            buf_clear(&c.why);
+            if (!takes(&c, &m->parts[i]) && omitted++ < OMITTED_NAMED)
+                put_omitted(&out, &c, &m->parts[i]);
+        }
+    if (omitted > OMITTED_NAMED)
+        buf_fmt(&out, "; and %zu more", omitted - OMITTED_NAMED);
+    out.failed |= c.why.failed;
+    buf_free(&c.why);
+    return out.len || out.failed ? buf_keep(&out, a) : STR_NONE;
 }
 
 /* ---- What a model refused ------------------------------------------------ */

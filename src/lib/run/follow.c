@@ -157,20 +157,31 @@ static wend_status fill(struct follow *f)
     return f->arena.failed ? fail_nomem(f->err) : WEND_OK;
 }
 
+/* What the first model of the new run is known to refuse. */
+static void note_refused(struct follow *f, const struct config *c)
+{
+    if (f->past.refused_json.ptr)
+        f->past.refused = ~turn_media_of(&f->turn, c->models);
+}
+
 /* The agent's own config was checked when it was made. */
-static wend_status check_config(const struct follow *f)
+static wend_status check_config(struct follow *f)
 {
     struct arena a = {.mem = f->arena.mem};
     struct config *c = NULL;
     wend_status s;
 
-    if (!f->past.config_json.ptr)
+    if (!f->past.config_json.ptr) {
+        note_refused(f, f->agent->configs[run_mode(&f->o)]);
         return WEND_OK;
+    }
     s = config_parse(f->past.config_json, &a, &c, f->err);
     if (s == WEND_OK)
         s = frame_check(c, str_or(f->past.model, f->agent->model.ptr), f->err);
     if (s == WEND_OK && f->past.limits && f->past.limits->cost_nano)
         s = budget_check(c, f->err);
+    if (s == WEND_OK)
+        note_refused(f, c);
     arena_free(&a);
     return s;
 }

@@ -29,15 +29,17 @@ void part_finish(wend_ev_part *part, wend_str bytes, wend_str name,
     part->name = name;
 }
 
-/* What the run's first model is known to refuse; the error names the part. */
-static wend_status check_model(const struct model_use *m, const wend_ev_part *p,
-                               size_t images, wend_str shown, wend_error *err,
+/* What the model is known to refuse; the error names the part. refused: types
+ * that it has refused before. */
+static wend_status check_model(const struct model_use *m, uint32_t refused,
+                               const wend_ev_part *p, size_t images,
+                               wend_str shown, wend_error *err,
                                const struct mem *mem)
 {
     struct buf why = {.mem = mem};
     wend_status s = WEND_OK;
 
-    if (!(m->media & 1u << media_type_of(p)))
+    if (!(m->media & ~refused & 1u << media_type_of(p)))
         s = fail(err, WEND_E_INVAL,
                  "'%.*s' is of type %s, which the model %.*s does not accept; "
                  "leave it out, or use another model",
@@ -89,7 +91,7 @@ wend_status wend_part_check(const wend_part *part, wend_agent *agent,
     if (s == WEND_OK)
         s = agent_config(agent, 0, err);
     if (s == WEND_OK)
-        s = check_model(agent->configs[0]->models, out, 1, shown_name(part),
+        s = check_model(agent->configs[0]->models, 0, out, 1, shown_name(part),
                         err, &agent->rt->mem);
     out->name = part->name;
     return s;
@@ -112,7 +114,7 @@ wend_status parts_fit(const wend_part *const *parts, size_t count,
     }
     for (size_t i = 0; s == WEND_OK && model && i < count; i++) {
         *at = i;
-        s = check_model(model, &seen[i], images, shown_name(parts[i]), err,
+        s = check_model(model, 0, &seen[i], images, shown_name(parts[i]), err,
                         mem);
     }
     return s;
@@ -159,9 +161,9 @@ wend_status parts_take(const struct parts_given *g, struct arena *a,
         images += s == WEND_OK && media_type_of(&list[i]) == MEDIA_IMAGE;
     }
     for (size_t i = 0; s == WEND_OK && g->model && i < g->count; i++)
-        s = check_model(g->model, &list[i], images,
+        s = check_model(g->model, g->refused, &list[i], images,
                         str_or(list[i].name, "a part"), err, a->mem);
-    *out = (struct said_parts){list, g->count, blobs.first};
+    *out = (struct said_parts){list, g->count, blobs.first, STR_NONE};
     return s;
 }
 
@@ -169,7 +171,7 @@ wend_status fork_parts(struct fork *f)
 {
     const wend_agent *agent = f->o.agent;
     uint32_t models = WEND_FORK_MODEL | WEND_FORK_CONFIG;
-    const struct parts_given given = {
+    struct parts_given given = {
         .parts = f->o.parts,
         .count = f->o.parts_count,
         .agent = agent,
@@ -180,6 +182,8 @@ wend_status fork_parts(struct fork *f)
     if (given.count && !f->o.say.ptr)
         return fail(f->err, WEND_E_INVAL,
                     "fork: there is no message that parts could come with");
+    if (given.model)
+        given.refused = ~turn_media_of(&f->turn, given.model);
     return parts_take(&given, &f->arena, &f->parts, f->err);
 }
 
@@ -225,11 +229,16 @@ wend_status part_told(void *ctx, const struct json *part, wend_ev_part *out,
     return s == WEND_OK ? take(&given, 0, out, &from->blobs, err) : s;
 }
 
-static void say_left_out(struct buf *text, const wend_error *why)
+/* To the model, and to the user. */
+static void say_left_out(struct buf *text, struct buf *refused,
+                         const wend_error *why)
 {
     buf_cstr(text, "\n[not attached: ");
     buf_cstr(text, why->message);
     buf_char(text, ']');
+    buf_cstr(refused,
+             refused->len ? "; " : "the message comes without files: ");
+    buf_cstr(refused, why->message);
 }
 
 void parts_heard(struct wend_run *r, const struct json *body, struct arena *a,
@@ -237,7 +246,9 @@ void parts_heard(struct wend_run *r, const struct json *body, struct arena *a,
 {
     const struct json *j = json_items(json_get(body, "parts"));
     struct part_source from = {.agent = r->agent, .blobs.arena = a};
-    struct buf text = {.mem = a->mem};
+    struct buf text = {.mem = a->mem}, refused = {.mem = a->mem};
+    const struct model_use *model =
+        r->turn.config ? turn_model(&r->turn) : NULL;
     wend_ev_part *list = j ? arena_alloc(a, PARTS_MAX * sizeof *list) : NULL;
     size_t count = 0;
 
@@ -248,16 +259,18 @@ void parts_heard(struct wend_run *r, const struct json *body, struct arena *a,
         wend_error why = {0};
         wend_status s = part_told(&from, j, &list[count], &why);
 
-        if (s == WEND_OK && turn_model(&r->turn))
-            s = check_model(turn_model(&r->turn), &list[count], 1,
+        if (s == WEND_OK && model)
+            s = check_model(model, ~turn_media(&r->turn), &list[count], 1,
                             str_or(list[count].name, "a part"), &why, a->mem);
         if (s == WEND_OK)
             count++;
         else
-            say_left_out(&text, &why);
+            say_left_out(&text, &refused, &why);
     }
     in->text = buf_keep(&text, a);
-    in->parts = (struct said_parts){list, count, from.blobs.first};
+    in->parts = (struct said_parts){list, count, from.blobs.first, STR_NONE};
+    if (refused.len || refused.failed)
+        in->parts.refused = buf_keep(&refused, a);
 }
 
 /* ---- Into a request ------------------------------------------------------ */

@@ -315,7 +315,8 @@ static wend_status take_parts(struct wend_run *r, const struct plan *plan,
         .parts = o->parts,
         .count = o->parts_count,
         .agent = r->agent,
-        .model = plan ? NULL : model}; /* its actions may ask others */
+        .model = plan ? NULL : model, /* its actions may ask others */
+        .refused = past ? past->refused : 0};
     wend_status s = parts_take(&given, &r->arena, &in->parts, err);
 
     e->parts = in->parts.list;

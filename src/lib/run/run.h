@@ -176,6 +176,7 @@ struct run_past {
     const wend_ev_limits *limits;
     wend_str messages_json, follows, labels_json; /* of the conversation */
     wend_str refused_json;                        /* see turn_refusals_text */
+    uint32_t refused; /* types of parts, by the model that is asked first */
     const struct event_blob *blobs; /* of its parts, if they are new */
     const wend_ev_part *parts;      /* of a child: that it is given */
     size_t parts_count;
@@ -281,6 +282,7 @@ struct parts_given {
     size_t count;
     const wend_agent *agent; /* may be NULL */
     const struct model_use *model;
+    uint32_t refused; /* types that it has refused: 1 << enum media_type */
 };
 wend_status parts_take(const struct parts_given *g, struct arena *a,
                        struct said_parts *out, wend_error *err);

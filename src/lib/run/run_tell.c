@@ -63,6 +63,8 @@ wend_status wend_run_say_parts(wend_run *r, wend_str text,
     given.agent = r->agent;
     if (r->agent && r->turn.config)
         given.model = turn_model(&r->turn);
+    if (given.model)
+        given.refused = ~turn_media(&r->turn);
     s = parts_take(&given, &a, &in.parts, &r->said);
     if (s == WEND_OK)
         s = tell_text(r, &in, text, BLOB_BYTES_MAX);
