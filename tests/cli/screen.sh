@@ -238,6 +238,26 @@ is "-v: thinking is wrapped, and comes before what it leads to" \
 on_screen 80x24 "$WEND run -q -m script:think.yaml hi" </dev/null
 is "-q: only the answer" "$(cat "$out")" "the answer is short"
 
+# A pause while text streams: the message ends, and the line says what it waits for.
+cat >paused.yaml <<'YAML'
+turns:
+  - {text: one two three four five six seven eight, delay: 100ms,
+     calls: [{name: calculator, args: {expression: "6*7"}}]}
+  - {text: it continued}
+YAML
+on_screen 80x24 "$WEND run -m script:paused.yaml -t calculator hi" <<STEPS
+wait two
+run $WEND pause last
+wait eight
+wait 'wend continue' continues it
+show paused
+run $WEND continue last
+wait it continued
+STEPS
+is "paused in a text: exit status" $status 0
+has "paused in a text: the status line says so" paused "paused by command; 'wend continue'"
+lacks "paused in a text: gone at the end" "$out" "'wend continue'"
+
 # ---- Approvals ---------------------------------------------------------------------
 
 # Two are asked one by one; what is written meanwhile does not hide them.

@@ -122,10 +122,10 @@ static void control(struct status *s, const wend_event *ev)
     const wend_ev_control *e = &ev->u.control;
 
     if (str_is(e->what, "pause")) {
-        turn_to(s, STATUS_PAUSED, ev);
+        s->paused = true;
         copy(s->pause_by, sizeof s->pause_by, e->by);
     } else if (str_is(e->what, "continue")) {
-        turn_to(s, STATUS_NONE, ev);
+        s->paused = false;
     }
 }
 
@@ -191,7 +191,7 @@ static void put_model(const struct status *s, struct buf *out, int64_t now_us)
         [STATUS_WRITES] = "writing ",
     };
 
-    if (s->now == STATUS_PAUSED) {
+    if (s->paused) {
         buf_fmt(out, "paused by %s; 'wend continue' continues it", s->pause_by);
         return;
     }
@@ -218,6 +218,7 @@ void status_put(const struct status *s, struct buf *out, size_t width,
 {
     struct buf row = {.mem = out->mem};
     size_t named = s->named;
+    bool busy = s->paused || s->now != STATUS_NONE;
 
     if (named + 2 > rows)
         named = rows > 2 ? rows - 2 : 0;
@@ -231,7 +232,7 @@ void status_put(const struct status *s, struct buf *out, size_t width,
         buf_fmt(&row, "... %zu more calls", s->calls_count - named);
         put_row(out, &row, width);
     }
-    if (s->now != STATUS_NONE)
+    if (busy)
         put_model(s, &row, now_us);
     if (s->tokens_in || s->tokens_out) {
         buf_cstr(&row, row.len ? "; " : "");
@@ -240,7 +241,7 @@ void status_put(const struct status *s, struct buf *out, size_t width,
     if (s->context && s->window)
         buf_fmt(&row, "; context %d %%",
                 (int)((double)s->context * 100 / (double)s->window));
-    if (row.len && (s->now != STATUS_NONE || s->calls_count))
+    if (row.len && (busy || s->calls_count))
         put_row(out, &row, width);
     out->failed |= row.failed;
     buf_free(&row);

@@ -21,10 +21,10 @@ struct status {
         STATUS_THINKS, /* the model thinks */
         STATUS_WRITES, /* its text arrives */
         STATUS_WAITS,  /* before the next attempt */
-        STATUS_PAUSED,
     } now;
     int64_t since_us, until_us; /* of `now` */
     bool compacts;              /* the request is for a summary */
+    bool paused;                /* after what is in progress */
     char model[64], pause_by[40];
     struct status_call calls[STATUS_CALLS_MAX];
     size_t named;             /* in `calls` */
