@@ -14,16 +14,20 @@ enum {
     ANSWER_TOKENS = 16384, /* of a model whose most is not known */
 };
 
+/* Of less than was counted a model counts its share: `scale` is for the newest
+ * messages, and a small mistake of it would become a large one. */
 int64_t tokens_of(const struct token_map *map, int64_t estimate)
 {
-    int64_t n = map->used + (estimate - map->estimate) * map->scale / 1000;
-
-    return n > 0 ? n : 0;
+    if (estimate < map->estimate)
+        return estimate > 0 ? estimate * map->used / map->estimate : 0;
+    return map->used + (estimate - map->estimate) * map->scale / 1000;
 }
 
 /* The other way. */
 static int64_t estimate_of(const struct token_map *map, int64_t tokens)
 {
+    if (tokens < map->used)
+        return tokens * map->estimate / map->used;
     return map->estimate + (tokens - map->used) * 1000 / map->scale;
 }
 

@@ -49,7 +49,7 @@ void law_stays(struct sim *s, const wend_event *ev, const char *name)
             broken(s, name, "message %u of %u is gone", i, b->msgs_count);
     if (e->from < b->msgs_count && b->msgs[e->from].role == ROLE_TOOL)
         broken(s, name, "a result without its call");
-    if (e->tokens_after >= e->tokens_before)
+    if (e->tokens_after >= e->tokens_before || e->tokens_after <= 0)
         broken(s, name, "%lld tokens become %lld", (long long)e->tokens_before,
                (long long)e->tokens_after);
     if (str_is(e->method, "summary") && hash_str(e->summary) != b->summary)

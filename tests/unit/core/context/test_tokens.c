@@ -245,9 +245,57 @@ static void test_wrong(void)
     }
 }
 
+/* A conversation that becomes much shorter is counted as its share of what was
+ * reported, however finely the newest messages were cut. */
+static void test_shorter(void)
+{
+    static const struct {
+        const char *why;
+        int64_t percent; /* that it reports of the newest message */
+    } rows[] = {
+        {"newest as the others", 100},
+        {"newest finer", 190},
+        {"newest much finer than anything", 900},
+        {"newest coarser", 55},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct arena a = {.mem = &plain};
+        struct config *c = NULL;
+        struct turn t;
+        int64_t all, plainly;
+
+        turn_init(&t);
+        config_parse(STR("{\"context_tokens\":4000}"), &a, &c, NULL);
+        t.config = c;
+        t.frame = &c->frame;
+        for (size_t k = 0; k < 40; k++)
+            add(&t, &a, k % tap_count(pieces), ROLE_USER);
+        all = turn_tokens(&t);
+        turn_on_usage(&t, &(wend_ev_usage){.input = all}, t.history);
+        add(&t, &a, 0, ROLE_USER);
+        turn_on_usage(
+            &t,
+            &(wend_ev_usage){.input =
+                                 all + t.history->size * rows[i].percent / 100},
+            t.history);
+        while (t.history->index > 3)
+            t.history = t.history->prev;
+        plainly = t.frame->tokens + t.history->tokens;
+        tap_ok(llabs(turn_tokens(&t) - plainly) * 100 < plainly * 20,
+               "shorter, %s: %lld tokens, estimated %lld", rows[i].why,
+               (long long)turn_tokens(&t), (long long)plainly);
+        tap_ok(llabs(turn_tokens_with(&t, turn_room(&t).most - plainly) -
+                     3000) <= 2,
+               "  the room is counted alike");
+        arena_free(&a);
+    }
+}
+
 int main(void)
 {
     test_texts();
+    test_shorter();
     test_families();
     for (size_t i = 0; i < tap_count(providers); i++)
         converse(&providers[i]);
