@@ -128,32 +128,6 @@ static inline void put_event(struct buf *b, const wend_event *ev)
         put_call(b, ev->u.control.what, WEND_OUTCOME_OK);
 }
 
-static inline void put_effect(struct buf *b, const struct effect *fx)
-{
-    static const char *const names[] = {
-        [FX_ASK_MODEL] = "ask",     [FX_STOP_MODEL] = "stop_model",
-        [FX_RUN_CALL] = "run",      [FX_STOP_CALL] = "stop",
-        [FX_TIMER] = "timer",       [FX_HOOK] = "hook",
-        [FX_RUN_ACTION] = "act",    [FX_STOP_ACTION] = "stop_act",
-        [FX_START_CHILD] = "child",
-    };
-    static const char *const timers[] = {
-        [TIMER_RUN] = "time",
-        [TIMER_RETRY] = "retry",
-        [TIMER_METRICS] = NULL, /* always there */
-        [TIMER_STOP] = "patience",
-    };
-
-    if (fx->kind == FX_TIMER && !timers[fx->timer])
-        return;
-    buf_fmt(b, " +%s",
-            fx->kind == FX_TIMER ? timers[fx->timer] : names[fx->kind]);
-    if (fx->call)
-        put_call(b, fx->call->id, WEND_OUTCOME_OK);
-    else if (fx->kind == FX_RUN_ACTION || fx->kind == FX_STOP_ACTION)
-        buf_fmt(b, "(%u)", fx->action);
-}
-
 /* ---- Laws ---------------------------------------------------------------- */
 
 static inline wend_status no_blob(void *ctx, wend_str hash, struct arena *a,
