@@ -255,4 +255,36 @@ wait Hello
 type \x04
 STEPS
 has "/compact: while the model answers" "$out" "was shortened (summary): "
+lacks "/compact: the user is not told what the user asked" "$out" "by api"
+
+# The numbers are those of the conversation that is shown.
+printf '%s\n' one /context /clear "$(seq -s ' ' 1 400)" /context '/load numbers' \
+    /context | "$WEND" chat -m "$talks" --session numbers >"$out" 2>"$err"
+grep -o '[0-9]* tokens; the window' "$err" >counts
+is "/context: three times" "$(wc -l <counts)" 3
+is "/context: after /load" "$(sed -n 3p counts)" "$(sed -n 1p counts)"
+[ "$(sed -n 2p counts)" != "$(sed -n 1p counts)" ]
+ok "/context: after /clear"
+
+# A message that does not fit can be taken back.
+printf 'wend: agent/1\nmodel: "%s"\ncontext_tokens: 400\ntools: []\n' "$talks" \
+    >small.yaml
+on_screen 40x24 "$WEND chat -a small.yaml --notes off" <<STEPS
+wait help lists
+type $(seq -s ' ' 1 900)\r
+wait /clear
+run touch seen
+type /undo\r
+wait left out
+type \x15hi\r
+wait Hello
+type \x04
+STEPS
+is "a message over the window: exit status" $status 0
+for word in overflow shorten conversation context_tokens; do
+    grep -qw -- "$word" "$out"
+    ok "a message over the window: '$word' is not broken"
+done
+[ -e seen ]
+ok "a message over the window: what to do"
 finish

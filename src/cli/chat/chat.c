@@ -103,6 +103,17 @@ static void note_run(struct chat *c, const char *id)
     each_event(c->cli, id, &o, note_used, c);
 }
 
+void chat_move(struct chat *c, wend_str to)
+{
+    wend_replay_options o = {.size = sizeof o,
+                             .filter.types = TYPE(CONTEXT_END)};
+
+    str_copy(c->last, sizeof c->last, str_or(to, ""));
+    c->context = 0;
+    if (to.len)
+        each_event(c->cli, c->last, &o, note_used, c);
+}
+
 static void show_exchange(struct chat *c, struct stream *st,
                           struct typist *typist)
 {

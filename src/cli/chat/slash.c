@@ -74,7 +74,7 @@ static bool go_to(struct chat *c, wend_str to)
                     "begins another one");
         return false;
     }
-    str_copy(c->last, sizeof c->last, str_or(to, ""));
+    chat_move(c, to);
     return true;
 }
 
@@ -137,7 +137,6 @@ static void do_clear(struct chat *c, const char *arg)
     (void)arg;
     if (!go_to(c, STR_NONE))
         return;
-    c->context = 0;
     chat_new_session(c);
     chat_say(c, "a new conversation; /load goes back to another one");
 }
@@ -336,7 +335,7 @@ static void do_load(struct chat *c, const char *arg)
             chat_say(c, "run %s was imported, and is not continued", other.id);
             return;
         }
-        snprintf(c->last, sizeof c->last, "%s", other.id);
+        chat_move(c, str_of(other.id));
         chat_say(c, "the next message follows run %s", other.id);
     }
 }

@@ -45,6 +45,8 @@ void chat_ask(struct chat *c, wend_str text);
 /* For the user: goes to standard error, above the prompt. */
 void chat_say(struct chat *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* The next message follows that run, or none: its context counts now. */
+void chat_move(struct chat *c, wend_str to);
 void chat_new_session(struct chat *c); /* a name that says when it began */
 /* "model, 12 % of 128k, 1.2k + 300 tokens, $0.01" */
 void chat_used(const struct chat *c, struct buf *out);

@@ -371,7 +371,8 @@ static void control(struct view *v, const wend_event *ev)
                                        "asked to shorten the conversation"};
     int what = str_index(e->what, whats, sizeof whats / sizeof *whats);
 
-    if (v->quiet || what < 0)
+    /* A chat has said so when the user asked for it. */
+    if (v->quiet || what < 0 || (v->in_chat && str_is(e->by, "api")))
         return;
     buf_fmt(view_talk(v), "wend: %s by ", said[what]);
     term_line(view_talk(v), str_or(e->by, "the host"), v->width);
@@ -391,8 +392,7 @@ static void warning(struct view *v, const wend_event *ev)
     if (v->quiet || is_told(v, ev->u.warning.code))
         return;
     buf_cstr(view_talk(v), "wend: warning: ");
-    term_lines(view_talk(v), ev->u.warning.message, TALK_INDENT);
-    buf_char(view_talk(v), '\n');
+    render_words(v, ev->u.warning.message, strlen("wend: warning: "));
 }
 
 static void error(struct view *v, const wend_event *ev)
@@ -421,13 +421,19 @@ static void compacted(struct view *v, const wend_event *ev)
 {
     const wend_ev_compacted *e = &ev->u.compacted;
 
-    if (!v->quiet)
-        buf_fmt(view_talk(v),
-                "wend: the conversation was shortened (%.*s): %lld tokens "
-                "instead of %lld, %lld messages instead of %lld\n",
-                (int)e->method.len, e->method.ptr, (long long)e->tokens_after,
-                (long long)e->tokens_before, (long long)e->messages_after,
-                (long long)e->messages_before);
+    struct buf text = {.mem = &v->mem};
+
+    if (v->quiet)
+        return;
+    buf_fmt(&text,
+            "wend: the conversation was shortened (%.*s): %lld tokens "
+            "instead of %lld, %lld messages instead of %lld",
+            (int)e->method.len, e->method.ptr, (long long)e->tokens_after,
+            (long long)e->tokens_before, (long long)e->messages_after,
+            (long long)e->messages_before);
+    render_words(v, buf_view(&text), 0);
+    view_talk(v)->failed |= text.failed;
+    buf_free(&text);
 }
 
 typedef void (*render_fn)(struct view *v, const wend_event *ev);

@@ -1,10 +1,30 @@
 /*
  * render_end.c - how a run ended, and what to do about it, for its user.
  */
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/term.h"
 #include "cli/view/view.h"
+
+void render_words(struct view *v, wend_str text, size_t column)
+{
+    size_t width = term_wraps_at(STDERR_FILENO);
+    struct buf *out = view_talk(v);
+    wend_str line;
+
+    if (!width)
+        term_lines(out, text, TALK_INDENT);
+    while (text.len && text.ptr[text.len - 1] == '\n')
+        text.len--;
+    for (bool first = true; width && text.len && str_line(&text, &line);
+         first = false) {
+        if (!first)
+            buf_fmt(out, "\n%*s", line.len ? TALK_INDENT : 0, "");
+        term_words(out, line, first ? column : TALK_INDENT, TALK_INDENT, width);
+    }
+    buf_char(out, '\n');
+}
 
 /* In one line, with what to do; below it what else a program wrote. */
 void render_error(struct view *v, const char *what, const wend_ev_error *e,
@@ -25,8 +45,7 @@ void render_error(struct view *v, const char *what, const wend_ev_error *e,
     buf_cstr(&text, what_to_do);
     buf_char(&text, '\n');
     buf_str(&text, rest);
-    term_lines(out, buf_view(&text), TALK_INDENT);
-    buf_char(out, '\n');
+    render_words(v, buf_view(&text), strlen("wend: : ") + strlen(what));
     out->failed |= text.failed;
     buf_free(&text);
 }
@@ -58,7 +77,12 @@ static void failed(struct view *v, const wend_ev_run_end *e)
                      "or 'repeat: forever'";
     render_error(v, "run failed", why, what_to_do);
     if (v->in_chat && !v->quiet)
-        buf_cstr(view_talk(v), "wend: /retry asks again\n");
+        render_words(v,
+                     str_is(why->code, "overflow")
+                         ? STR("wend: /undo takes the message back, /clear "
+                               "begins a new conversation")
+                         : STR("wend: /retry asks again"),
+                     0);
 }
 
 static const struct {

@@ -150,7 +150,9 @@ void render_action_end(struct view *v, const wend_event *ev);
 void render_plan_end(struct view *v, const wend_event *ev);
 void render_outputs(struct view *v, wend_str json);
 
-/* How it ended (render_end.c). */
+/* render_end.c: how it ended.
+ * A line of talk, on a terminal wrapped between words; column: where it is. */
+void render_words(struct view *v, wend_str text, size_t column);
 void render_error(struct view *v, const char *what, const wend_ev_error *e,
                   const char *what_to_do);
 void render_outcome(struct view *v, const wend_event *ev);

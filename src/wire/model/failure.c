@@ -4,6 +4,7 @@
  * The body may be an error object in a dozen shapes, a page of a proxy, binary
  * data, or empty. In any case the message is one line that is safe to show.
  */
+#include <stdio.h>
 #include "wire/model/failure.h"
 
 #include "base/ascii.h"
@@ -492,6 +493,7 @@ static void put_place(struct buf *b, const struct failure_headers *h)
                                                   h->usual_base.len, "://", 3)
                                          : NULL;
     const char *path = host ? strchr(host + 3, '/') : NULL;
+    char below[32]; /* the paths of the providers are short */
 
     if (!url.len)
         return;
@@ -499,6 +501,9 @@ static void put_place(struct buf *b, const struct failure_headers *h)
         url.len = (size_t)(query - url.ptr);
     buf_cstr(b, "; the URL was ");
     failure_text(b, url, FAILURE_HEAD_MAX);
+    snprintf(below, sizeof below, "%s/", path ? path : "");
+    if (path && str_has(url, str_of(below)))
+        return;
     buf_cstr(b, path ? ", and a base URL should end with "
                      : ", and a base URL should end with host and port");
     buf_cstr(b, path ? path : "");

@@ -356,6 +356,14 @@ static void test_words(void)
          "HTTP 404: no explanation; the URL was http://h/x, and a base URL "
          "should "
          "end with /v1beta"},
+        {"not found, below the usual path", 404, NULL,
+         "http://h/v1/chat/completions", "https://api.openai.com/v1",
+         "HTTP 404: no explanation; the URL was http://h/v1/chat/completions"},
+        {"not found, a longer path", 404, NULL,
+         "http://h/v1beta/chat/completions", "https://api.openai.com/v1",
+         "HTTP 404: no explanation; the URL was "
+         "http://h/v1beta/chat/completions, and a base URL should end with "
+         "/v1"},
         {"not found, no path", 404, NULL, "http://h/v1/api/chat",
          "http://127.0.0.1:11434",
          "HTTP 404: no explanation; the URL was http://h/v1/api/chat, and a "
