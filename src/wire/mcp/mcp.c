@@ -558,9 +558,12 @@ void mcp_lost(struct mcp *m, const char *why)
 
 void mcp_close(struct mcp *m, const char *why)
 {
+    char text[500];
+
+    utf8_fmt(text, sizeof text, "%s", why);
     m->state = MCP_FAILED;
     m->asked = 0;
-    mcp_finish_all(m, true, why);
+    mcp_finish_all(m, true, text);
 }
 
 /* ---- Life ---------------------------------------------------------------- */

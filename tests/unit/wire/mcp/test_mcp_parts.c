@@ -183,6 +183,18 @@ static void list_close(struct driven *d)
     buf_free(&d->lines);
 }
 
+/* The text may come from a program. */
+static void test_close(void)
+{
+    struct driven d;
+
+    list_open(&d, "{\"name\":\"a\"}");
+    driven_script(&d, STR("call x a\nclose it said \xff\n"));
+    tap_ok(str_has(buf_view(&d.lines), STR("done x failed \"it said ?\"")),
+           "the reason is text");
+    list_close(&d);
+}
+
 static void test_hash(void)
 {
     static const struct {
@@ -380,6 +392,7 @@ int main(void)
 {
     test_results();
     test_names();
+    test_close();
     test_hash();
     test_tool();
     test_schema();
