@@ -1,8 +1,8 @@
 /*
  * git_status.c - which files of a repository are changed, as git says.
  *
- * Git has a loop of its own: whoever waits for it serves nothing else, so that
- * no callback of the host can come in between.
+ * Git has a loop of its own: a caller that waits for it serves nothing else,
+ * so that no callback of the host can come in between.
  */
 #include "host/git_status.h"
 

@@ -4,7 +4,6 @@
  * The body may be an error object in a dozen shapes, a page of a proxy, binary
  * data, or empty. In any case the message is one line that is safe to show.
  */
-#include <stdio.h>
 #include "wire/model/failure.h"
 
 #include "base/ascii.h"
@@ -492,8 +491,7 @@ static void put_place(struct buf *b, const struct failure_headers *h)
     const char *host = h->usual_base.len ? memmem(h->usual_base.ptr,
                                                   h->usual_base.len, "://", 3)
                                          : NULL;
-    const char *path = host ? strchr(host + 3, '/') : NULL;
-    char below[32]; /* the paths of the providers are short */
+    const char *path = host ? strchr(host + 3, '/') : NULL, *below;
 
     if (!url.len)
         return;
@@ -501,8 +499,10 @@ static void put_place(struct buf *b, const struct failure_headers *h)
         url.len = (size_t)(query - url.ptr);
     buf_cstr(b, "; the URL was ");
     failure_text(b, url, FAILURE_HEAD_MAX);
-    snprintf(below, sizeof below, "%s/", path ? path : "");
-    if (path && str_has(url, str_of(below)))
+    below = path ? memmem(url.ptr, url.len, path, strlen(path)) : NULL;
+    if (below &&
+        str_starts(str_skip(url, (size_t)(below - url.ptr) + strlen(path)),
+                   "/"))
         return;
     buf_cstr(b, path ? ", and a base URL should end with "
                      : ", and a base URL should end with host and port");
