@@ -1,5 +1,5 @@
 /*
- * chunks.h - bodies in chunks, and the bytes that headers are made of.
+ * chunks.h - what requests and answers have in common: header lines, chunks.
  */
 #ifndef WIRE_HTTP_CHUNKS_H
 #define WIRE_HTTP_CHUNKS_H
@@ -21,6 +21,9 @@ static inline bool http_is_text(char c)
     return c == '\t' || ((unsigned char)c >= ' ' && c != 0x7f);
 }
 
+/* Moves bytes from *in to head until a line ends or head has `max` bytes.
+ * Whether the line ended; takes nothing if head->failed. */
+bool http_line_take(struct buf *head, wend_str *in, size_t max);
 /* A line without its end: the name, and the value without spaces around it.
  * Returns why not, or NULL. */
 const char *http_field_read(wend_str line, wend_str *name, wend_str *value);
@@ -49,7 +52,6 @@ enum http_chunk_state {
     HTTP_CHUNK_TRAILER_LF,
     HTTP_CHUNK_LAST_LF, /* of the empty line behind them */
     HTTP_CHUNK_OVER,
-    HTTP_CHUNK_STATES
 };
 
 struct http_chunks_limits {

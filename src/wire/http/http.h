@@ -5,6 +5,7 @@
 #define WIRE_HTTP_H
 
 #include "base/str.h"
+#include "wire/http/chunks.h"
 
 /* ---- Answers of HTTP/1.1 (RFC 9112), from bytes in any chunks ------------ */
 
@@ -29,20 +30,9 @@ enum http1_event {
 enum http1_state {
     HTTP1_STATUS_LINE,
     HTTP1_FIELDS,
-    HTTP1_LENGTH,      /* `left` bytes */
-    HTTP1_CLOSE,       /* as many as come */
-    HTTP1_CHUNK_SIZE,  /* hexadecimal digits ... */
-    HTTP1_CHUNK_SPACE, /* ... white space, then a semicolon ... */
-    HTTP1_CHUNK_EXT,   /* ... extensions ... */
-    HTTP1_CHUNK_LF,    /* ... and a line end */
-    HTTP1_CHUNK_DATA,  /* `left` bytes */
-    HTTP1_DATA_CR,     /* a line end behind them */
-    HTTP1_DATA_LF,
-    HTTP1_TRAILER, /* a line begins */
-    HTTP1_TRAILER_NAME,
-    HTTP1_TRAILER_VALUE,
-    HTTP1_TRAILER_LF,
-    HTTP1_LAST_LF, /* of the empty line behind them */
+    HTTP1_LENGTH, /* `left` bytes */
+    HTTP1_CLOSE,  /* as many as come */
+    HTTP1_CHUNKS,
     HTTP1_OVER,
     HTTP1_BROKEN,
 };
@@ -55,10 +45,10 @@ struct http1 {
     /* The reader's own. */
     enum http1_state state;
     bool no_body, chunked, has_length, old, says_close, says_keep;
-    size_t line_at;  /* in head: where the line begins */
-    size_t line_len; /* of a chunk's line; of all trailers */
+    size_t line_at; /* in head: where the line begins */
     int interim;
-    uint64_t left;
+    uint64_t left; /* of a body with a length */
+    struct http_chunks chunks;
 };
 
 /* For the answer to the next request; to_head: to one with HEAD. */

@@ -108,9 +108,9 @@ wend_str http_req_value(const struct http_req *r, const char *name);
 
 /* ---- Target -------------------------------------------------------------- */
 
-/* A segment of a path (without slashes) decoded; the text itself if it has no
- * escapes. Absent if it is invalid, or with a->failed: `%2F`, NUL or another
- * control character, not UTF-8, `.` or `..`. */
+/* A segment of a path (without slashes), decoded into the arena. Absent with
+ * a->failed, or if it is invalid: a bad escape, `%2F`, NUL or another control
+ * character, not UTF-8, `.` or `..`. */
 wend_str http_segment(wend_str text, struct arena *a);
 
 enum { HTTP_QUERY_MAX = 32 }; /* parameters of a query */
@@ -123,7 +123,7 @@ struct http_query {
 /* A form (`a=b&c=d+e`), decoded; an absent or empty text has none. Refused:
  * a bad escape, NUL, not UTF-8, an empty name, a name that comes twice, more
  * than HTTP_QUERY_MAX. Values without `=` are empty. Strings live in the
- * arena, or are lent from the text. */
+ * arena. */
 wend_status http_query_read(wend_str text, struct arena *a,
                             struct http_query *out, wend_error *err);
 /* The value of that name, or absent. */
