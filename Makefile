@@ -43,7 +43,7 @@ CFLAGS := -std=c17 -D_GNU_SOURCE $(WARN) -fvisibility=hidden -fPIC -fno-strict-a
           $(OPT_$(VARIANT)) -Iinclude -Isrc $(PKG_CFLAGS) $(EXTRA_CFLAGS)
 LDFLAGS := $(filter -fsanitize=% --coverage,$(OPT_$(VARIANT)))
 
-LAYERS := base core wire host store lib tools
+LAYERS := base core wire host store lib tools serve
 # A layer is a folder of src; most have rooms, folders of their own.
 LIB_SRC := $(sort $(foreach d,$(LAYERS),$(wildcard src/$(d)/*.c src/$(d)/*/*.c)))
 CLI_SRC := $(sort $(wildcard src/cli/*.c src/cli/*/*.c))

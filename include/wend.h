@@ -330,8 +330,9 @@ typedef struct wend_run_options {
     /* Resume and follow only: */
     uint32_t take;  /* WEND_FORK_ bits: the agent's, in place of the log's */
     bool trust_log; /* the host vouches for the config of an imported log */
-    wend_limits limits; /* resume only: new ones where not 0; logged as a
-                           control event */
+    /* Where not 0. Resume: new ones, logged as a control event. Start and
+     * follow: those of the agent or the run before, if these are lower. */
+    wend_limits limits;
     wend_release_fn hook_release; /* for hook_ctx, also without resume */
     /* Start only: the past of the conversation, a JSON list, oldest first:
      *     {"role":"user","text":..}
@@ -354,6 +355,10 @@ typedef struct wend_run_options {
      * wend_run_compact does; the text is its focus, "" for none. NULL: only
      * if the past does not fit. */
     const char *compact;
+    /* Start and follow: the id of the new run, a UUIDv7 in lower case; for
+     * hosts that must know it before they start the run. NULL: a new one.
+     * WEND_E_EXISTS: a run has it. */
+    const char *id;
 } wend_run_options;
 
 /* Starts a run. options may be NULL. It decides the first events and hands them

@@ -48,7 +48,7 @@ struct completer {
 
 /* No control characters, and nothing that a shell could expand. The scripts
  * quote spaces. */
-static bool is_word(wend_str s)
+static bool can_be_offered(wend_str s)
 {
     static const char plain[] = "0123456789abcdefghijklmnopqrstuvwxyz"
                                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ_-.:/@+=,%~ ";
@@ -74,7 +74,7 @@ static bool begins_with(wend_str s, wend_str head)
 
 static void offer(struct completer *c, wend_str word, wend_str about)
 {
-    if (!is_word(word) || (c->word.len && !begins_with(word, c->word)))
+    if (!can_be_offered(word) || (c->word.len && !begins_with(word, c->word)))
         return;
     buf_str(&c->out, c->front);
     buf_str(&c->out, word);

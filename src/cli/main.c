@@ -21,7 +21,6 @@ enum { COMMANDS_COUNT = sizeof commands / sizeof *commands };
 /* Commands that this version does not implement yet. */
 static const char *const later[] = {
     "index",
-    "serve",
     "worker",
 };
 enum { LATER = sizeof later / sizeof *later };

@@ -39,6 +39,7 @@
     X(fork)         \
     X(rm)           \
     X(blob)         \
+    X(serve)        \
     X(tour)
 
 #define X(name) extern const struct command command_##name;

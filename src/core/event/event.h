@@ -55,7 +55,7 @@ struct event_fields {
     size_t count, size; /* size of the struct */
 };
 
-static inline wend_str field_name(const struct event_field *f)
+static inline wend_str event_field_name(const struct event_field *f)
 {
     return (wend_str){f->key + 2, f->name_len};
 }

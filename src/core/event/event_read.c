@@ -36,7 +36,7 @@ static bool bad_name(struct event_reader *r, const struct json *j,
 static bool bad(struct event_reader *r, const struct json *j,
                 const struct event_field *f, const char *wanted)
 {
-    return bad_name(r, j, field_name(f), wanted);
+    return bad_name(r, j, event_field_name(f), wanted);
 }
 
 static bool bad_blob(struct event_reader *r, const struct json *ref,
@@ -248,7 +248,7 @@ static bool read_fields(struct event_reader *r, const struct event_fields *fs,
         for (; tried < fs->count; tried++, i++) {
             if (i == fs->count)
                 i = 0;
-            if (str_eq(m->key, field_name(&fs->list[i])))
+            if (str_eq(m->key, event_field_name(&fs->list[i])))
                 break;
         }
         if (tried == fs->count)

@@ -294,7 +294,7 @@ void limits_write(struct buf *b, const wend_ev_limits *l)
         if (n <= 0)
             continue;
         json_key(b, NULL);
-        json_put_str(b, field_name(f));
+        json_put_str(b, event_field_name(f));
         buf_char(b, ':');
         if (f->kind == F_NANO)
             json_put_nano(b, n);
@@ -308,7 +308,7 @@ void turn_take_limits(struct turn *t, const struct json *value)
 {
     for (size_t i = 0; i < limits_fields->count; i++) {
         const struct event_field *f = &limits_fields->list[i];
-        const struct json *j = json_member(value, field_name(f));
+        const struct json *j = json_member(value, event_field_name(f));
         int64_t n = 0;
         bool is = f->kind == F_NANO
                       ? j && j->kind == JSON_NUMBER && nano_read(j->text, &n)

@@ -429,18 +429,6 @@ wend_status run_resume_child(struct wend_run *r, bool *found, wend_error *err)
     return s;
 }
 
-/* False: one of them is invalid. */
-static bool limits_of(const wend_limits *l, wend_ev_limits *out)
-{
-    *out = (wend_ev_limits){.turns = l->turns,
-                            .time_ms = l->time_ms,
-                            .tokens = l->tokens,
-                            .cost_nano = l->cost_nano,
-                            .parallel = l->parallel};
-    return l->parallel <= PARALLEL_MAX && l->time_ms >= 0 && l->tokens >= 0 &&
-           l->cost_nano >= 0;
-}
-
 wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
                        const wend_run_options *o, wend_run **out,
                        wend_error *err)
@@ -452,7 +440,8 @@ wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
 
     if (s != WEND_OK)
         return s;
-    if (o->take > 2 * WEND_FORK_PARAMS - 1 || !limits_of(&o->limits, &f.limits))
+    if (o->take > 2 * WEND_FORK_PARAMS - 1 ||
+        !run_limits(&o->limits, &f.limits))
         return fail(err, WEND_E_INVAL,
                     "resume: options.take or options.limits is wrong");
     f.limited = memcmp(&f.limits, &none, sizeof none) != 0;

@@ -248,6 +248,7 @@ static wend_status fill_start(struct wend_run *r, const wend_run_options *o,
 {
     static const struct run_past none;
     const wend_agent *a = r->agent;
+    wend_status s;
 
     if (!past)
         past = &none;
@@ -267,7 +268,10 @@ static wend_status fill_start(struct wend_run *r, const wend_run_options *o,
     e->user = r->birth.user;
     e->session = r->birth.session;
     e->correlation_id = r->correlation;
-    return run_name_check(&r->arena, o, &e->labels_json, err);
+    s = run_limits_lower(&o->limits, &e->limits, err);
+    if (s == WEND_OK)
+        s = run_name_check(&r->arena, o, &e->labels_json, err);
+    return s;
 }
 
 /* What the listing shows; strings live as long as the run. */
@@ -382,7 +386,6 @@ wend_status run_start(wend_agent *agent, wend_str prompt,
                       const struct run_past *past, wend_run **out,
                       wend_error *err)
 {
-    unsigned char chance[10];
     struct wend_run *r;
     wend_status s = check_start(agent, prompt, out, err);
 
@@ -396,9 +399,9 @@ wend_status run_start(wend_agent *agent, wend_str prompt,
     r = run_of(agent, o, err);
     if (!r)
         return WEND_E_NOMEM;
-    r->rt->env->chance(r->rt->env->ctx, chance, sizeof chance);
-    run_id_make(r->id, rt_wall(r->rt), chance);
-    s = run_begin(r, prompt, plan, o, past, err);
+    s = run_make_id(r, o->id, err);
+    if (s == WEND_OK)
+        s = run_begin(r, prompt, plan, o, past, err);
     if (s == WEND_OK) {
         drop_dirty(r);
         shell_submit(r); /* the caller finds its id in the store */
@@ -462,7 +465,7 @@ static bool is_drained(const struct wend_run *r)
            !r->children; /* an abandoned child has an end to write */
 }
 
-static wend_status poll_once(struct wend_run *r, const wend_event **event)
+wend_status run_poll(struct wend_run *r, const wend_event **event)
 {
     show_visible(r);
     *event = r->shown.listen ? NULL : show_next(r);
@@ -484,7 +487,7 @@ static wend_status next(struct wend_run *r, int64_t end_us, bool alone,
     bool pumped = false;
     wend_status s;
 
-    while ((s = poll_once(r, event)) == WEND_AGAIN && !run_is_doomed(r) &&
+    while ((s = run_poll(r, event)) == WEND_AGAIN && !run_is_doomed(r) &&
            !(alone && run_waits_in_vain(r))) {
         int64_t left_us = end_us - rt_clock(rt);
         int64_t left_ms = left_us > 0 ? (left_us - 1) / 1000 + 1 : 0;
@@ -526,7 +529,7 @@ wend_status wend_run_poll(wend_run *r, const wend_event **event)
 {
     wend_status s = event ? begin(r) : WEND_E_INVAL;
 
-    return s == WEND_OK ? give(r, poll_once(r, event), event) : s;
+    return s == WEND_OK ? give(r, run_poll(r, event), event) : s;
 }
 
 wend_status wend_run_next(wend_run *r, const wend_event **event)

@@ -217,6 +217,14 @@ void run_name(struct wend_run *r, const wend_run_options *o);
 /* Checks them and the labels, which become canonical. */
 wend_status run_name_check(struct arena *a, const wend_run_options *o,
                            wend_str *labels_json, wend_error *err);
+/* As a host says them; false: one of them is invalid. */
+bool run_limits(const wend_limits *l, wend_ev_limits *out);
+/* Lowers limits to those that are wanted, where not 0. */
+wend_status run_limits_lower(const wend_limits *wanted, wend_ev_limits *limits,
+                             wend_error *err);
+/* r->id: the wanted one, or a new one for NULL. */
+wend_status run_make_id(struct wend_run *r, const char *wanted,
+                        wend_error *err);
 void run_live(struct wend_run *r);   /* it is under way from here on */
 void run_detach(struct wend_run *r); /* the runtime goes first */
 /* Frees it, also inside a callback: the host must not be reading it. */
@@ -319,6 +327,8 @@ void show_listen(struct wend_run *r, wend_listen_fn fn, void *ctx,
 void show_at(struct wend_run *r, int64_t due_us);
 /* The next visible event, now lent; NULL if none is. */
 const wend_event *show_next(struct wend_run *r);
+/* As wend_run_poll, also while the runtime is pumped. */
+wend_status run_poll(struct wend_run *r, const wend_event **event);
 /* What comes next cannot be read; seq is what is damaged. */
 void show_lost(struct wend_run *r, wend_status why, int64_t seq);
 void show_free(struct wend_run *r);

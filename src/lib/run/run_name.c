@@ -1,5 +1,6 @@
 /*
- * run_name.c - what a run is called: user, session, correlation id, labels.
+ * run_name.c - what a host says about one run: user, session, correlation id,
+ * labels, limits.
  *
  * They are the host's words: wend records them, shows them and filters by
  * them. Only the user decides something: whose facts a run remembers.
@@ -9,7 +10,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/id.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "base/utf8.h"
 
 enum { /* far above any real name, and small enough for a listing */
@@ -92,4 +95,55 @@ wend_status run_name_check(struct arena *a, const wend_run_options *o,
     return s == WEND_OK && o->labels
                ? canonical_labels(a, o->labels, labels_json, err)
                : s;
+}
+
+bool run_limits(const wend_limits *l, wend_ev_limits *out)
+{
+    *out = (wend_ev_limits){.turns = l->turns,
+                            .time_ms = l->time_ms,
+                            .tokens = l->tokens,
+                            .cost_nano = l->cost_nano,
+                            .parallel = l->parallel};
+    return l->parallel <= PARALLEL_MAX && l->time_ms >= 0 && l->tokens >= 0 &&
+           l->cost_nano >= 0;
+}
+
+static void lower_to(int64_t *limit, int64_t wanted)
+{
+    if (wanted && (!*limit || wanted < *limit))
+        *limit = wanted;
+}
+
+wend_status run_limits_lower(const wend_limits *wanted, wend_ev_limits *limits,
+                             wend_error *err)
+{
+    wend_ev_limits l;
+
+    if (!run_limits(wanted, &l))
+        return fail(err, WEND_E_INVAL, "run: options.limits is wrong");
+    lower_to(&limits->turns, l.turns);
+    lower_to(&limits->time_ms, l.time_ms);
+    lower_to(&limits->tokens, l.tokens);
+    lower_to(&limits->cost_nano, l.cost_nano);
+    lower_to(&limits->parallel, l.parallel);
+    return WEND_OK;
+}
+
+wend_status run_make_id(struct wend_run *r, const char *wanted, wend_error *err)
+{
+    struct store_state state;
+    unsigned char chance[10];
+
+    if (!wanted) {
+        r->rt->env->chance(r->rt->env->ctx, chance, sizeof chance);
+        run_id_make(r->id, rt_wall(r->rt), chance);
+        return WEND_OK;
+    }
+    if (!run_id_valid(str_of(wanted)))
+        return fail(err, WEND_E_INVAL, "run: options.id is not an id");
+    memcpy(r->id, wanted, RUN_ID_LEN);
+    if (r->rt->store->ops->state(r->rt->store, str_of(r->id), &state, NULL) ==
+        WEND_OK)
+        return fail(err, WEND_E_EXISTS, "run: %s exists", r->id);
+    return WEND_OK;
 }

@@ -279,11 +279,33 @@ void rt_flush(wend_runtime *rt)
     }
 }
 
+void rt_guest_add(wend_runtime *rt, struct rt_guest *g)
+{
+    g->next = rt->guests;
+    rt->guests = g;
+}
+
+void rt_guest_remove(wend_runtime *rt, struct rt_guest *g)
+{
+    struct rt_guest **at = &rt->guests;
+
+    while (*at && *at != g)
+        at = &(*at)->next;
+    if (*at)
+        *at = g->next;
+}
+
 void rt_destroy(wend_runtime *rt)
 {
     struct mailbox *box = rt->mailbox;
 
     assert(rt->magic == RUNTIME_MAGIC);
+    while (rt->guests) {
+        struct rt_guest *g = rt->guests;
+
+        rt->guests = g->next;
+        g->gone(g);
+    }
     while (rt->runs) {
         struct wend_run *r = rt->runs;
 
@@ -355,6 +377,8 @@ void rt_pump(wend_runtime *rt, int timeout_ms)
     rt_flush(rt);
     take_mail(rt); /* a store in memory has answered already */
     rt_flush(rt);
+    for (struct rt_guest *g = rt->guests; g; g = g->next)
+        g->pass(g);
 }
 
 int wend_runtime_fd(const wend_runtime *rt)

@@ -104,6 +104,13 @@ struct wend_run;
 struct batch;
 struct health;
 
+/* What lives on the loop besides runs: a server. */
+struct rt_guest {
+    struct rt_guest *next;
+    void (*pass)(struct rt_guest *g); /* at the end of each pump */
+    void (*gone)(struct rt_guest *g); /* the runtime is being freed */
+};
+
 struct wend_runtime {
     uint32_t magic;
     struct mem mem;
@@ -131,6 +138,7 @@ struct wend_runtime {
     bool inbox_failed;     /* and the runs were told so */
     struct batch *spare;   /* an empty one to use again */
     struct health *health; /* of models, see pool.h */
+    struct rt_guest *guests;
 };
 
 enum { RUNTIME_MAGIC = 0x77656e64, RUN_MAGIC = 0x72756e21 };
@@ -151,6 +159,8 @@ int64_t rt_after(const wend_runtime *rt, int64_t ms);
  * limit) if there is nothing to do. */
 void rt_pump(wend_runtime *rt, int timeout_ms);
 void rt_flush(wend_runtime *rt); /* hands what is dirty to the store */
+void rt_guest_add(wend_runtime *rt, struct rt_guest *g);
+void rt_guest_remove(wend_runtime *rt, struct rt_guest *g);
 void rt_store_failed(wend_runtime *rt, wend_status s);
 /* WEND_OK, or WEND_E_STORE: nothing that needs the store begins any more. */
 wend_status rt_check_store(const wend_runtime *rt, wend_error *err);
