@@ -555,6 +555,7 @@ WEND_API const wend_event *wend_collector_get(const wend_collector *c,
 /* Frees a collector and everything it lent. */
 WEND_API void wend_collector_free(wend_collector *c);
 
+#include "wend_dialect.h"
 #include "wend_plan.h"
 
 #ifdef __cplusplus

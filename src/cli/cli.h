@@ -46,7 +46,7 @@ struct settings {
     bool list, remove, exact, always, dry_run, no_run, live, trust_store, pin;
     bool compact;
     struct words results;
-    int64_t events;     /* enum dialect_word; -1 = not given */
+    int64_t events;     /* index of dialect_names; -1 = not given */
     int64_t status;     /* index of status_words; -1 = not given */
     int64_t sandbox;    /* index of the word; -1 = not given */
     int64_t format;     /* index of the word; -1 = not given */
@@ -65,15 +65,8 @@ struct settings {
     double speed;
 };
 
-enum dialect_word {
-    DIALECT_NATIVE,
-    DIALECT_LOOM,
-    DIALECT_AGIO,
-    DIALECT_CORTEX,
-};
-extern const char *const dialect_words[]; /* ends with NULL */
-extern const char *const on_off_words[];  /* the same */
-extern const char *const status_words[];  /* the same */
+extern const char *const on_off_words[]; /* ends with NULL */
+extern const char *const status_words[]; /* the same */
 extern const char *const eager_words[], *const effort_words[],
                                             *const unknown_words[];
 

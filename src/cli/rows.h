@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "cli/cli.h"
+#include "wire/dialect/dialect.h"
 
 /* clang-format off */
 #define ROW_AT(type, member)                                                  \
@@ -55,7 +56,7 @@
 #define ROW_QUIET(help) ROW_FLAG(quiet, "quiet", help, .letter = 'q')
 #define ROW_VERBOSE(help) ROW_FLAG(verbose, "verbose", help, .letter = 'v')
 #define ROW_EVENTS(when)                                                      \
-    ROW_WORD(events, "events", "DIALECT", dialect_words,                      \
+    ROW_WORD(events, "events", "DIALECT", dialect_names,                      \
              when "event dialect: native, loom, agio or cortex")
 #define ROWS_EVENTS                                                           \
     ROW_JSON("print all events as JSON lines"), ROW_EVENTS("")

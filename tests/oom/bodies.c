@@ -391,6 +391,48 @@ void play_parse(const struct scenario *sc, struct tale *t)
     snprintf(t->said + at, sizeof t->said - at, ", %zu bytes", all);
 }
 
+/* One dialect from its start to its end; how many bytes its records have. */
+static size_t feed_all(const char *name, struct tale *t)
+{
+    static const wend_event_type types[] = {
+        WEND_RUN_START,  WEND_TURN_START, WEND_MODEL_START,
+        WEND_TEXT_DELTA, WEND_CALL_START, WEND_MODEL_END,
+        WEND_CALL_END,   WEND_TURN_END,   WEND_RUN_END};
+    wend_dialect *d = NULL;
+    wend_error err = {0};
+    wend_status s = wend_dialect_new(name, NULL, &d, &err);
+    size_t all = 0;
+
+    for (size_t i = 0; s == WEND_OK && i < sizeof types / sizeof *types; i++) {
+        wend_event ev = {.type = types[i], .run = STR("r"), .seq = 1};
+        wend_str lines = STR_NONE;
+
+        if (ev.type == WEND_CALL_START)
+            ev.u.call_start.call = STR("c");
+        else if (ev.type == WEND_CALL_END)
+            ev.u.call_end.call = STR("c");
+        s = wend_dialect_feed(d, &ev, &lines);
+        all += lines.len;
+    }
+    step_ok(t, "dialect", s, d ? NULL : &err);
+    if (s == WEND_E_NOMEM && d &&
+        wend_dialect_feed(d, &(wend_event){.type = WEND_METRICS}, NULL) !=
+            WEND_E_NOMEM)
+        flaw(t, "%s goes on after a gap", name);
+    wend_dialect_free(d);
+    return all;
+}
+
+void play_dialects(const struct scenario *sc, struct tale *t)
+{
+    size_t all = 0;
+
+    (void)sc;
+    for (size_t i = 0; t->status == WEND_OK && wend_dialect_name(i); i++)
+        all += feed_all(wend_dialect_name(i), t);
+    snprintf(t->said, sizeof t->said, "%zu bytes", all);
+}
+
 /* A page of a list, as the server is told to answer. */
 #define PAGE(rest)                                                           \
     "bytes:%7B%22data%22%3A%5B%7B%22id%22%3A%22one%22%2C%22max_input_tokens" \

@@ -18,6 +18,7 @@ void play_verify(const struct scenario *sc, struct tale *t);
 void play_prune(const struct scenario *sc, struct tale *t);
 void play_models(const struct scenario *sc, struct tale *t);
 void play_parse(const struct scenario *sc, struct tale *t);
+void play_dialects(const struct scenario *sc, struct tale *t);
 
 bool left_run(const struct scenario *sc);     /* in the middle */
 bool agent_files(const struct scenario *sc);  /* no run, but files */

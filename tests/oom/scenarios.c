@@ -252,6 +252,7 @@ const struct scenario scenarios[] = {
      .script = DONE,
      .in_memory = true},
     {.name = "files", .body = play_parse, .plan = TEN, .in_memory = true},
+    {.name = "dialects", .body = play_dialects, .in_memory = true},
     {.name = "planted: a failure is ignored",
      .body = play_careless,
      .script =

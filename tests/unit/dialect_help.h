@@ -81,7 +81,9 @@ static inline bool story_feed(const struct story *s, const struct dialect *d,
     bool ok = true;
     int turn = -1;
 
-    dialect_open(&stream, d, m, verbose);
+    dialect_open(&stream, d, m,
+                 &(wend_dialect_options){.size = sizeof(wend_dialect_options),
+                                         .verbose = verbose});
     for (int i = 0; i < LINES_MAX && s->in[i]; i++) {
         wend_event ev;
 
@@ -92,7 +94,7 @@ static inline bool story_feed(const struct story *s, const struct dialect *d,
             printf("# %s: %s\n", s->in[i], err.message);
             ok = false;
         } else {
-            dialect_event(&stream, &ev, out);
+            dialect_event(&stream, &ev, out, false);
         }
     }
     dialect_close(&stream);

@@ -245,9 +245,25 @@ static void op_wrong(struct worker *w)
     invalid(w, "next", wend_run_next(some_run(w), NULL));
     if (w->collector)
         invalid(w, "collector", wend_collector_add(w->collector, &bad));
+    if (w->dialect)
+        invalid(w, "dialect", wend_dialect_feed(w->dialect, &bad, NULL));
 }
 
 /* ---- And the rest -------------------------------------------------------- */
+
+static void op_dialect(struct worker *w)
+{
+    size_t count = 0;
+
+    while (wend_dialect_name(count))
+        count++;
+    wend_dialect_free(w->dialect);
+    w->dialect = NULL;
+    if (wend_dialect_new(
+            wend_dialect_name(chance_below(&w->chance, (uint32_t)count)), NULL,
+            &w->dialect, NULL) != WEND_OK)
+        broken(w->world, "no dialect");
+}
 
 /* To its end, if that does not depend on what others may never do. */
 static void op_wait(struct worker *w)

@@ -429,6 +429,8 @@ static void op_read(struct worker *w)
             break;
         if (w->collector)
             wend_collector_add(w->collector, ev);
+        if (w->dialect)
+            feed_dialect(w, ev);
         note_work(ev);
         if (ev->type == WEND_APPROVAL_ASK)
             wend_run_approve(r, ev->u.approval_ask.call,

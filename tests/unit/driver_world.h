@@ -104,6 +104,7 @@ struct worker {
     wend_agent *agents[AGENTS];
     wend_run *runs[RUNS];
     wend_collector *collector;
+    wend_dialect *dialect;
     int64_t done; /* operations */
 };
 
@@ -315,6 +316,17 @@ static bool check(struct worker *w, const char *what, wend_status s,
                wend_status_name(s), wend_status_name(err->status),
                err->message);
     return s == WEND_OK;
+}
+
+/* Of any run, in any order: it need not make sense to the dialect. */
+static void feed_dialect(struct worker *w, const wend_event *ev)
+{
+    wend_str lines = {0};
+
+    wend_dialect_feed(w->dialect, ev,
+                      chance_of(&w->chance, 900) ? &lines : NULL);
+    if (lines.len && lines.ptr[lines.len - 1] != '\n')
+        broken(w->world, "half a record");
 }
 
 #endif

@@ -14,20 +14,6 @@
 
 enum { LINE_MAX_PIPED = 200 }; /* columns of a line that goes to a program */
 
-const char *const dialect_words[] = {
-    [DIALECT_NATIVE] = "native",
-    [DIALECT_LOOM] = "loom",
-    [DIALECT_AGIO] = "agio",
-    [DIALECT_CORTEX] = "cortex",
-    NULL,
-};
-
-static const struct dialect *const dialects[] = {
-    [DIALECT_LOOM] = &dialect_loom,
-    [DIALECT_AGIO] = &dialect_agio,
-    [DIALECT_CORTEX] = &dialect_cortex,
-};
-
 /* ---- Output -------------------------------------------------------------- */
 
 bool out_full(const struct out *o)
@@ -84,6 +70,11 @@ enum look view_look(const struct settings *set)
     return wants_json(set) ? LOOK_JSON : LOOK_ANSWER;
 }
 
+static bool shows_lines(const struct view *v)
+{
+    return v->look == LOOK_JSON || v->look == LOOK_DIALECT;
+}
+
 static bool open_log(struct view *v, const char *path)
 {
     if (!path)
@@ -98,7 +89,9 @@ void view_free(struct view *v)
 {
     if (v->log_fd >= 0)
         close(v->log_fd);
-    dialect_close(&v->dialect);
+    wend_dialect_free(v->dialect);
+    wend_dialect_free(v->native);
+    v->dialect = v->native = NULL;
     waterfall_free(v->waterfall);
     buf_free(&v->panel.shown);
     buf_free(&v->question);
@@ -108,6 +101,19 @@ void view_free(struct view *v)
     buf_free(&v->wrap.word);
     buf_free(&v->results.text);
     buf_free(&v->talk.text);
+}
+
+static bool open_dialect(struct view *v, const struct settings *set,
+                         const char *name, wend_dialect **out)
+{
+    wend_dialect_options o = {.size = sizeof o, .verbose = set->verbose};
+    wend_error err;
+
+    if (wend_dialect_new(name, &o, out, &err) == WEND_OK)
+        return true;
+    complain(0, "%s", err.message);
+    view_free(v);
+    return false;
 }
 
 /* A pager may read the pipe: the keyboard and its modes are the pager's. */
@@ -145,12 +151,16 @@ bool view_open(struct view *v, const struct settings *set, enum look look)
     v->paints = shows && term_moves(STDERR_FILENO);
     v->keys = v->paints && !is_pipe(STDOUT_FILENO);
     panel_resize(&v->panel, v->width, term_height(STDERR_FILENO), false);
-    if (set->events > DIALECT_NATIVE)
-        dialect_open(&v->dialect, dialects[set->events], &v->mem, set->verbose);
-    if (open_log(v, set->log_file))
-        return true;
-    view_free(v);
-    return false;
+    if (!open_log(v, set->log_file)) {
+        view_free(v);
+        return false;
+    }
+    return (!shows_lines(v) ||
+            open_dialect(v, set,
+                         dialect_names[set->events > 0 ? set->events : 0],
+                         &v->dialect)) &&
+           (v->log_fd < 0 || look == LOOK_JSON ||
+            open_dialect(v, set, dialect_names[DIALECT_NATIVE], &v->native));
 }
 
 /* Text does not continue the line of a question, which is asked again below. */
@@ -204,44 +214,27 @@ static void log_line(struct view *v, wend_str line)
     v->log_fd = -1;
 }
 
-static void show_json(struct view *v, const wend_event *ev)
+static wend_str feed(struct view *v, wend_dialect *d, const wend_event *ev)
 {
-    struct buf *out = &v->results.text;
-    char *line;
-    size_t len;
+    wend_str lines;
 
-    if (v->look != LOOK_JSON && v->log_fd < 0)
-        return;
-    if (wend_event_to_json(ev, &line, &len) != WEND_OK) {
-        out->failed = true;
-        return;
-    }
-    if (v->look == LOOK_JSON) {
-        if (v->safe_only)
-            term_json(out, (wend_str){line, len});
-        else
-            buf_add(out, line, len);
-        buf_char(out, '\n');
-    }
-    if (v->log_fd >= 0) {
-        line[len] = '\n'; /* where its NUL was */
-        log_line(v, (wend_str){line, len + 1});
-    }
-    wend_string_free(line);
+    if (wend_dialect_feed(d, ev, &lines) != WEND_OK)
+        v->results.text.failed = true;
+    return lines;
 }
 
-static void show_dialect(struct view *v, const wend_event *ev)
+/* The records of an event, and its line in the log file. */
+static void show_lines(struct view *v, const wend_event *ev)
 {
-    struct buf *out = &v->results.text, lines = {.mem = &v->mem};
+    wend_str lines = v->dialect ? feed(v, v->dialect, ev) : STR_NONE;
+    wend_str line = v->native ? feed(v, v->native, ev) : lines;
 
-    if (!v->safe_only) {
-        dialect_event(&v->dialect, ev, out);
-        return;
-    }
-    dialect_event(&v->dialect, ev, &lines);
-    term_json(out, buf_view(&lines));
-    out->failed |= lines.failed;
-    buf_free(&lines);
+    if (v->safe_only)
+        term_json(&v->results.text, lines);
+    else
+        buf_str(&v->results.text, lines);
+    if (v->log_fd >= 0 && line.ptr)
+        log_line(v, line);
 }
 
 /* After a failed allocation the text is lost, and so is everything after it. */
@@ -261,15 +254,13 @@ void view_event(struct view *v, const wend_event *ev)
         v->outcome = ev->u.run_end.outcome;
     if (v->types && !(v->types >> ev->type & 1))
         return;
-    show_json(v, ev);
+    show_lines(v, ev);
     if (v->paints)
         live_event(v, ev);
     if (v->look == LOOK_ANSWER)
         render_event(v, ev);
     else if (v->look == LOOK_LINES)
         gist_event(v, ev);
-    else if (v->look == LOOK_DIALECT)
-        show_dialect(v, ev);
     drop_unread(&v->results);
     drop_unread(&v->talk);
 }
@@ -291,16 +282,14 @@ uint64_t view_past_types(const struct view *v)
 void view_past(void *view, const wend_event *ev)
 {
     struct view *v = view;
-    struct buf unseen = {.mem = &v->mem};
 
     if (v->paints)
         live_event(v, ev);
     if (v->look == LOOK_ANSWER)
         render_past(v, ev);
-    if (v->look == LOOK_DIALECT)
-        dialect_event(&v->dialect, ev, &unseen);
-    v->results.text.failed |= unseen.failed;
-    buf_free(&unseen);
+    if (v->look == LOOK_DIALECT &&
+        wend_dialect_feed(v->dialect, ev, NULL) != WEND_OK)
+        v->results.text.failed = true;
 }
 
 void view_end(struct view *v)

@@ -62,8 +62,9 @@ struct view {
     bool stored;       /* the run can be named later */
     int log_fd;        /* every event as a line, too; -1 = none */
     struct mem mem;
-    struct dialect_stream dialect;
-    uint64_t types; /* bit per type that is shown; 0 = all */
+    wend_dialect *dialect; /* of the lines; NULL: there are none */
+    wend_dialect *native;  /* of the log file, if that is another one */
+    uint64_t types;        /* bit per type that is shown; 0 = all */
     int64_t began_us;
     /* What a terminal shows below the text (live.c): */
     bool paints; /* else nothing */
@@ -107,7 +108,7 @@ struct view {
 
 /* The format that --json and --events select. */
 enum look view_look(const struct settings *set);
-/* False if the dialect is not built or the log file cannot be opened, after
+/* False if memory runs out or the log file cannot be opened, after
  * a message; then there is nothing to free, and view_free does no harm. */
 bool view_open(struct view *v, const struct settings *set, enum look look);
 void view_event(struct view *v, const wend_event *ev);

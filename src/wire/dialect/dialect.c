@@ -3,6 +3,7 @@
  */
 #include "wire/dialect/dialect.h"
 
+#include "core/event/event.h"
 #include "core/media/media.h"
 #include "wire/dialect/record.h"
 
@@ -90,6 +91,21 @@ static bool applies(const struct record_rule *r, struct dialect_stream *s,
            (!r->flag || *(const bool *)((const char *)s + r->flag));
 }
 
+static void apply_rules(struct dialect_stream *s, const wend_event *ev)
+{
+    const struct record_rule *rules = s->dialect->rules;
+
+    if (s->to[ev->type]) {
+        memset(&s->now, 0, sizeof s->now);
+        s->dialect->begin(s, ev);
+        look_at(&s->now, ev);
+    }
+    for (uint8_t i = s->from[ev->type]; i < s->to[ev->type]; i++)
+        if ((rules[i].on >> ev->type & 1) && applies(&rules[i], s, ev) &&
+            rules[i].name)
+            record_put(s, &rules[i], ev);
+}
+
 static const size_t bufs[] = {
     offsetof(struct dialect_stream, early),
     offsetof(struct dialect_stream, later),
@@ -107,20 +123,55 @@ static struct buf *buf_at(struct dialect_stream *s, int i)
     return (void *)((char *)s + bufs[i]);
 }
 
+/* ---- All dialects -------------------------------------------------------- */
+
+static void native_event(struct dialect_stream *s, const wend_event *ev)
+{
+    if (ev->type == WEND_EVENT_NONE)
+        return;
+    event_write(s->out, ev, NULL);
+    buf_char(s->out, '\n');
+}
+
+const struct dialect dialect_native = {.name = "native", .event = native_event};
+
+const char *const dialect_names[] = {
+#define X(constant, name) name,
+    DIALECT_LIST(X)
+#undef X
+        NULL,
+};
+
+static const struct dialect *const dialects[DIALECTS] = {
+    [DIALECT_NATIVE] = &dialect_native,
+    [DIALECT_LOOM] = &dialect_loom,
+    [DIALECT_AGIO] = &dialect_agio,
+    [DIALECT_CORTEX] = &dialect_cortex,
+};
+
+const struct dialect *dialect_find(wend_str name)
+{
+    int i = str_index(name, dialect_names, DIALECTS);
+
+    return i < 0 ? NULL : dialects[i];
+}
+
+/* ---- Streams ------------------------------------------------------------- */
+
 void dialect_open(struct dialect_stream *s, const struct dialect *d,
-                  const struct mem *m, bool verbose)
+                  const struct mem *m, const wend_dialect_options *options)
 {
     *s = (struct dialect_stream){
         .dialect = d,
         .mem = m,
         .scratch.mem = m,
-        .verbose = verbose,
+        .verbose = options && options->verbose,
         .turns_max = d->turns_max,
         .parallel_max = d->parallel_max,
     };
     for (int i = 0; i < BUFS; i++)
         buf_at(s, i)->mem = m;
-    for (uint8_t i = 0; d->rules[i].on; i++)
+    for (uint8_t i = 0; d->rules && d->rules[i].on; i++)
         for (int type = 0; type < WEND_EVENT_TYPES; type++)
             if (d->rules[i].on >> type & 1) {
                 s->from[type] = s->to[type] ? s->from[type] : i;
@@ -128,29 +179,27 @@ void dialect_open(struct dialect_stream *s, const struct dialect *d,
             }
 }
 
-void dialect_event(struct dialect_stream *s, const wend_event *ev,
-                   struct buf *out)
+bool dialect_event(struct dialect_stream *s, const wend_event *ev,
+                   struct buf *out, bool past)
 {
-    const struct record_rule *rules = s->dialect->rules;
+    size_t before = out->len;
 
     if ((unsigned)ev->type >= WEND_EVENT_TYPES)
-        return;
+        return !out->failed;
     s->out = out;
-    if (s->to[ev->type]) {
-        memset(&s->now, 0, sizeof s->now);
-        s->dialect->begin(s, ev);
-        look_at(&s->now, ev);
-    }
-    for (uint8_t i = s->from[ev->type]; i < s->to[ev->type]; i++)
-        if ((rules[i].on >> ev->type & 1) && applies(&rules[i], s, ev) &&
-            rules[i].name)
-            record_put(s, &rules[i], ev);
+    if (s->dialect->event)
+        s->dialect->event(s, ev);
+    else
+        apply_rules(s, ev);
     s->last_us = ev->time_us;
     out->failed |= s->scratch.failed;
     if (s->scratch.held)
         arena_free(&s->scratch);
     for (int i = 0; i < BUFS; i++)
         out->failed |= buf_at(s, i)->failed;
+    if (past && out->len > before)
+        out->ptr[out->len = before] = 0;
+    return !out->failed;
 }
 
 void dialect_close(struct dialect_stream *s)

@@ -24,7 +24,26 @@
 
 #include "base/str.h"
 
-extern const struct dialect dialect_loom, dialect_agio, dialect_cortex;
+/* All dialects: constant, name. The numbers are indexes of dialect_names. */
+#define DIALECT_LIST(X) \
+    X(NATIVE, "native") \
+    X(LOOM, "loom")     \
+    X(AGIO, "agio")     \
+    X(CORTEX, "cortex")
+
+/* clang-format off */
+enum dialect_number {
+#define X(constant, name) DIALECT_##constant,
+    DIALECT_LIST(X)
+#undef X
+    DIALECTS
+};
+/* clang-format on */
+
+extern const char *const dialect_names[]; /* ends with NULL */
+extern const struct dialect dialect_native, dialect_loom, dialect_agio,
+    dialect_cortex;
+const struct dialect *dialect_find(wend_str name); /* NULL: none */
 
 /* What the event is about, in the same members for calls and actions. */
 struct dialect_now {
@@ -86,12 +105,13 @@ struct dialect_stream {
  * " [image png 800x600 photo.png]". */
 void dialect_put_parts(struct buf *b, const wend_ev_part *parts, size_t count);
 
-/* m is borrowed. */
+/* m is borrowed, and so are the strings of the options, which may be NULL. */
 void dialect_open(struct dialect_stream *s, const struct dialect *d,
-                  const struct mem *m, bool verbose);
-/* Appends zero or more lines. A failed allocation sticks in out->failed. */
-void dialect_event(struct dialect_stream *s, const wend_event *ev,
-                   struct buf *out);
+                  const struct mem *m, const wend_dialect_options *options);
+/* Appends zero or more lines. With `past` the event is only noted, and `out`
+ * stays as it is. False: out of memory, which also sticks in out->failed. */
+bool dialect_event(struct dialect_stream *s, const wend_event *ev,
+                   struct buf *out, bool past);
 void dialect_close(struct dialect_stream *s); /* also if it never was open */
 
 #endif

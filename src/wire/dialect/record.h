@@ -73,6 +73,8 @@ struct record_rule {
 
 struct dialect {
     const char *name;
+    /* Writes the records of an event, in a dialect without a table. */
+    void (*event)(struct dialect_stream *s, const wend_event *ev);
     const struct record_rule *rules; /* the last one has no event */
     int64_t turns_max, parallel_max; /* before run_start says them */
     /* Called before the rules for an event. */

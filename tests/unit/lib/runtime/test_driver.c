@@ -8,6 +8,7 @@
  * a status; a failure has a reason; all that is stored verifies. One thread
  * alone plays a seed the same way each time.
  */
+#include "api_help.h"
 #include "campaign.h"
 #include "driver_more.h"
 
@@ -41,6 +42,7 @@ static const struct op {
     {"answer", op_answer, 30},
     {"collect", op_collect, 40},
     {"collector", op_collector, 6},
+    {"dialect", op_dialect, 6},
     {"list", op_list, 12},
     {"tell", op_tell, 25},
     {"move", op_move, 10},
@@ -81,6 +83,7 @@ static void *play(void *arg)
     forget_runtime(w);
     forget(w, K_STORE, w->store);
     wend_collector_free(w->collector);
+    wend_dialect_free(w->dialect);
     return NULL;
 }
 
@@ -220,56 +223,41 @@ static bool is_spared(const char *name)
     return false;
 }
 
-static bool read_all(struct buf *out, const char *path)
-{
-    char part[4096];
-    FILE *f = fopen(path, "r");
-    size_t n;
+struct driven {
+    struct buf text; /* of the driver */
+    int missing;
+};
 
-    while (f && (n = fread(part, 1, sizeof part, f)))
-        buf_add(out, part, n);
-    return f && !fclose(f);
+static void check_driven(void *ctx, const char *name)
+{
+    struct driven *d = ctx;
+    char call[80];
+
+    snprintf(call, sizeof call, "%s(", name);
+    if ((strstr(d->text.ptr, call) != NULL) != is_spared(name))
+        return;
+    printf("# %s is %s\n", name,
+           is_spared(name) ? "spared, and driven" : "not driven");
+    d->missing++;
 }
 
 /* Each function of the headers stands in the driver's text, or is spared. */
 static void test_driven(void)
 {
-    static const char *const headers[] = {
-        "include/wend.h",      "include/wend_agent.h", "include/wend_event.h",
-        "include/wend_load.h", "include/wend_plan.h",  "include/wend_sim.h",
-        "include/wend_store.h"};
     static const char *const own[] = {"tests/unit/driver_world.h",
                                       "tests/unit/driver_ops.h",
                                       "tests/unit/driver_more.h"};
     static const struct mem mem;
-    struct buf text = {.mem = &mem}, driver = {.mem = &mem};
-    int count = 0, missing = 0;
+    struct driven d = {.text.mem = &mem};
+    int count;
 
     for (size_t i = 0; i < tap_count(own); i++)
-        read_all(&driver, own[i]);
-    buf_char(&driver, 0);
-    for (size_t i = 0; i < tap_count(headers); i++)
-        read_all(&text, headers[i]);
-    buf_char(&text, 0);
-    for (char *at = text.ptr; at && (at = strstr(at, "\nWEND_API "));) {
-        char *end = strchr(at, '('), *begin = end, call[80];
-
-        while (begin[-1] == '_' || (begin[-1] >= 'a' && begin[-1] <= 'z'))
-            begin--;
-        *end = 0;
-        snprintf(call, sizeof call, "%s(", begin);
-        if ((strstr(driver.ptr, call) != NULL) == is_spared(begin)) {
-            printf("# %s is %s\n", begin,
-                   is_spared(begin) ? "spared, and driven" : "not driven");
-            missing++;
-        }
-        at = end + 1;
-        count++;
-    }
-    tap_ok(count > 90 && !missing, "%d functions, %d are not driven", count,
-           missing);
-    buf_free(&text);
-    buf_free(&driver);
+        api_read(&d.text, own[i]);
+    buf_char(&d.text, 0);
+    count = api_each(check_driven, &d);
+    tap_ok(count > 90 && !d.missing, "%d functions, %d are not driven", count,
+           d.missing);
+    buf_free(&d.text);
 }
 
 static uint64_t playing; /* the seed */

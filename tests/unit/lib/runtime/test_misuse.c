@@ -52,6 +52,7 @@ static void test_nothing(void)
     wend_runtime_free(NULL);
     wend_store_free(NULL);
     wend_collector_free(NULL);
+    wend_dialect_free(NULL);
     wend_event_free(NULL);
     wend_runs_free(NULL);
     tap_ok(true, "freeing nothing is fine");

@@ -49,6 +49,19 @@ static wend_status collect(int type)
     return s;
 }
 
+static wend_status dialect_of(const char *name, size_t size, int type)
+{
+    wend_dialect_options o = {.size = size};
+    wend_event ev = {.type = (wend_event_type)type};
+    wend_dialect *d = NULL;
+    wend_status s = wend_dialect_new(name, &o, &d, &err);
+
+    if (s == WEND_OK)
+        s = wend_dialect_feed(d, &ev, NULL);
+    wend_dialect_free(d);
+    return s;
+}
+
 static wend_status clone_of(int type)
 {
     wend_event ev = {.type = (wend_event_type)type}, *copy = NULL;
@@ -181,6 +194,16 @@ static void test_values(void)
     ROW(collect(BAD), WEND_E_INVAL);
     ROW(collect(-1), WEND_E_INVAL);
     ROW(collect(WEND_EVENT_NONE), WEND_E_INVAL);
+    ROW(dialect_of("agio", sizeof(wend_dialect_options), BAD), WEND_E_INVAL);
+    ROW(dialect_of("agio", sizeof(wend_dialect_options), WEND_EVENT_NONE),
+        WEND_E_INVAL);
+    ROW(dialect_of("agio", 1, WEND_METRICS), WEND_E_INVAL);
+    ROW(dialect_of(NULL, sizeof(wend_dialect_options), WEND_METRICS),
+        WEND_E_INVAL);
+    ROW(dialect_of("agi", sizeof(wend_dialect_options), WEND_METRICS),
+        WEND_E_NOTFOUND);
+    ROW(wend_dialect_new("agio", NULL, NULL, &err), WEND_E_INVAL);
+    ROW(wend_dialect_feed(NULL, NULL, NULL), WEND_E_INVAL);
     ROW(clone_of(BAD), WEND_E_INVAL);
     ROW(clone_of(WEND_EVENT_NONE), WEND_E_INVAL);
     ROW(to_json(BAD), WEND_E_INVAL);

@@ -448,8 +448,8 @@ static void test_times(void)
         wend_event ev = {.type = WEND_WARNING, .time_us = rows[i].time_us};
         struct dialect_stream a;
 
-        dialect_open(&a, &dialect_agio, &m, false);
-        dialect_event(&a, &ev, &out);
+        dialect_open(&a, &dialect_agio, &m, NULL);
+        dialect_event(&a, &ev, &out, false);
         tap_ok(strstr(out.ptr, rows[i].wanted), "%s", rows[i].wanted);
         dialect_close(&a);
         buf_free(&out);
