@@ -46,11 +46,14 @@ static void put_row(struct serve_flow *s, wend_str frame)
 static void tell_row(struct serve_feed *f, const struct mem *m,
                      const wend_run_info *info)
 {
-    struct buf b = {.mem = m};
+    struct buf b = {.mem = m}, row = {.mem = m};
 
+    row_put(&row, NULL, info);
     buf_cstr(&b, "event: run\ndata: ");
-    row_put(&b, NULL, info);
+    buf_str(&b, buf_view(&row));
     buf_cstr(&b, "\n\n");
+    b.failed |= row.failed;
+    buf_free(&row);
     for (struct serve_flow *s = f->streams; s && !b.failed; s = s->next)
         if (may_see(s, info))
             put_row(s, buf_view(&b));
@@ -123,6 +126,8 @@ void feed_open(struct serve_ask *q)
         respond_nomem(q);
     if (!s)
         return;
+    if (!f->streams)
+        each_row(server, NULL, SEEN, true); /* what is no news later */
     s->next = f->streams;
     s->prev = &f->streams;
     if (s->next)

@@ -77,7 +77,10 @@ static void put_event(struct serve_flow *s, const wend_event *ev)
     s->n = ev->n;
     s->over |= ev->type == WEND_RUN_END;
     if (s->voice)
-        s->voice->event(s, ev, &s->text);
+        s->voice->event(s, ev,
+                        ev->seq < s->past_seq ||
+                            (ev->seq == s->past_seq && ev->n <= s->past_n),
+                        &s->text);
     else
         frame_put(&s->text, ev);
 }
@@ -282,8 +285,13 @@ static struct serve_flow *flow_new(struct serve_ask *q,
     s->voice = o->voice;
     s->ctx = o->ctx;
     s->text.mem = &server->mem;
-    s->seq = o->seq;
-    s->n = o->n;
+    if (o->voice) { /* it needs to hear all of it */
+        s->past_seq = o->seq;
+        s->past_n = o->n;
+    } else {
+        s->seq = o->seq;
+        s->n = o->n;
+    }
     s->said_us = server_now(server);
     memcpy(s->token, q->token, sizeof s->token);
     snprintf(s->id, sizeof s->id, "%s", o->id);

@@ -211,9 +211,11 @@ void hub_answer(struct serve_run *r, struct serve_ask *q);
 
 /* ---- Streams of events (flow.c) ---------------------------------------- */
 
-/* How events become bytes. */
+/* How events become bytes. `past`: the client has had it, so it is only
+ * noted. */
 struct serve_voice {
-    void (*event)(struct serve_flow *s, const wend_event *ev, struct buf *out);
+    void (*event)(struct serve_flow *s, const wend_event *ev, bool past,
+                  struct buf *out);
     void (*end)(struct serve_flow *s, struct buf *out); /* may be NULL */
     void (*free)(void *ctx);
     bool cancels; /* the run, if the reader leaves before its end */
@@ -230,7 +232,8 @@ struct serve_flow {
     char id[37];
     wend_run *log;  /* reads the store; NULL: the ring has all it needs */
     uint64_t at;    /* next index in the ring */
-    int64_t seq, n; /* that the reader has had */
+    int64_t seq, n; /* of the newest event that was taken */
+    int64_t past_seq, past_n; /* of a voice: what the client has had */
     int64_t said_us;
     struct buf text; /* to be sent */
     unsigned char token[SHA256_BYTES];
