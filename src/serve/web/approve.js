@@ -12,14 +12,14 @@ const DEAD_MS = 500;
 
 /* A key a line, values with their real line ends. */
 function argsBox(args) {
-  const box = el('div', {class: 'args', tabindex: '0', role: 'group',
+  const box = el('div.args', {tabindex: '0', role: 'group',
     'aria-label': 'All arguments'});
   let hidden = 0;
   const one = (key, value) => {
-    const v = el('div', {class: 'value', dir: 'auto'});
+    const v = el('div.value', {dir: 'auto'});
     hidden += put(v, typeof value === 'string' ? value :
       JSON.stringify(value, null, 2), {strict: true});
-    const k = el('div', {class: 'key'});
+    const k = el('div.key');
     hidden += put(k, key, {strict: true});
     box.append(k, v);
   };
@@ -28,7 +28,7 @@ function argsBox(args) {
   else one('', args);
   if (!box.childElementCount) box.append(el('div', {class: 'value mute'},
     'no arguments'));
-  const end = el('div', {class: 'end', 'aria-hidden': 'true'});
+  const end = el('div.end', {'aria-hidden': 'true'});
   box.append(end);
   return {box, end, hidden};
 }
@@ -38,10 +38,10 @@ function why(p) {
     .filter((l) => l.ok === false || l.risk !== 'low')
     .map((l) => `${plain(l.layer, 30)}: ${plain(l.risk, 20)}`);
   return el('dl', {class: 'why-asked'},
-    el('dt', {}, 'Risk'), el('dd', {class: 'risk-' + a.risk}, plain(a.risk, 20)),
-    el('dt', {}, 'Asked since'), el('dd', {}, foreign(a.reason || 'the policy asks')),
-    ...(layers.length ? [el('dt', {}, 'Layers'), el('dd', {}, layers.join(', '))] : []),
-    ...(p.labels?.length ? [el('dt', {}, 'Labels'), el('dd', {},
+    el('dt', 'Risk'), el('dd', {class: 'risk-' + a.risk}, plain(a.risk, 20)),
+    el('dt', 'Asked since'), el('dd', foreign(a.reason || 'the policy asks')),
+    ...(layers.length ? [el('dt', 'Layers'), el('dd', layers.join(', '))] : []),
+    ...(p.labels?.length ? [el('dt', 'Labels'), el('dd', {},
       foreign(p.labels.join(', ')))] : []));
 }
 
@@ -52,7 +52,7 @@ class Card {
     this.seen = this.sent = false;
     this.raw = ctx.log.raw[p.ask.seq - 1];
     const {box, end, hidden} = argsBox(p.args);
-    this.note = el('p', {class: 'card-note', role: 'status'});
+    this.note = el('p.card-note', {role: 'status'});
     const button = (text, cls, click) => el('button', {type: 'button',
       class: cls, disabled: true, on: {click}}, text);
     this.deny = button('Deny', 'deny', () => this.answer(false, false));
@@ -60,22 +60,22 @@ class Card {
     this.always = p.ask.rule ? button('Always for\u2026', 'always', () => {
       this.rule.hidden = !this.rule.hidden;
     }) : null;
-    this.rule = el('div', {class: 'rule', hidden: true});
+    this.rule = el('div.rule', {hidden: true});
     if (p.ask.rule) {
       this.sure = el('button', {type: 'button', class: 'approve',
         on: {click: () => this.answer(true, true)}}, 'Approve, and always');
-      this.rule.append(el('p', {}, 'Calls that match this rule are not asked ' +
-        'again in this run:'), el('pre', {class: 'out'}, foreign(p.ask.rule)),
+      this.rule.append(el('p', 'Calls that match this rule are not asked ' +
+        'again in this run:'), el('pre.out', foreign(p.ask.rule)),
       this.sure);
     }
     const where = ctx.state.run?.cwd?.split('/').filter(Boolean).at(-1);
-    const title = el('h2', {}, mark('waiting'), 'Run ', el('b', {},
+    const title = el('h2', mark('waiting'), 'Run ', el('b', {},
       foreign(oneLine(p.name, 80))), where ? [' in ', oneLine(where, 60)].join('') : '', '?');
-    this.node = el('section', {class: 'card', 'aria-label': `Approval: ${oneLine(p.name, 80)}`},
-      title, hidden ? el('p', {class: 'warn'}, mark('unknown'),
+    this.node = el('section.card', {'aria-label': `Approval: ${oneLine(p.name, 80)}`},
+      title, hidden ? el('p.warn', mark('unknown'),
         `${hidden} invisible or reordering character` + (hidden > 1 ? 's' : '') +
         ', shown as U+ codes') : '', box, why(p),
-      el('div', {class: 'buttons'}, this.deny, this.once, this.always ?? ''),
+      el('div.buttons', this.deny, this.once, this.always ?? ''),
       this.rule, this.note);
     this.node.addEventListener('keydown', (e) => this.key(e));
     this.watch = new IntersectionObserver((list) => {
@@ -146,7 +146,7 @@ export class Approvals {
   constructor(ctx) {
     this.ctx = ctx;
     this.cards = new Map();
-    this.node = el('div', {class: 'cards'});
+    this.node = el('div.cards');
     this.moves = new ResizeObserver(() => {
       const top = this.node.getBoundingClientRect().top;
       if (this.top !== undefined && Math.abs(top - this.top) > 4)

@@ -9,22 +9,22 @@ const TABS = ['Summary', 'In', 'Out', 'Raw'];
 
 /* A JSON value as a tree that unfolds on request. */
 export function tree(value, key, open) {
-  const name = key === undefined ? '' : el('span', {class: 'jkey'}, plain(String(key), 80) + ': ');
+  const name = key === undefined ? '' : el('span.jkey', plain(String(key), 80) + ': ');
   if (value === null || typeof value !== 'object') {
-    const e = el('div', {class: 'jrow'}, name);
+    const e = el('div.jrow', name);
     const v = el('span', {class: 'j' + (value === null ? 'null' : typeof value)});
     put(v, typeof value === 'string' ? value : JSON.stringify(value), {cap: 20000});
     e.append(v);
     return e;
   }
   const list = Array.isArray(value) ? value.map((v, i) => [i, v]) : Object.entries(value);
-  const d = el('details', {class: 'jtree'}, el('summary', {}, name,
-    el('span', {class: 'mute'}, Array.isArray(value) ? `[${list.length}]` :
+  const d = el('details.jtree', el('summary', name,
+    el('span.mute', Array.isArray(value) ? `[${list.length}]` :
       `{${list.length}}`)));
   const fill = () => {
     if (d.childElementCount > 1) return;
     for (const [k, v] of list.slice(0, 1000)) d.append(tree(v, k, list.length < 12 && open > 1 ? open - 1 : 0));
-    if (list.length > 1000) d.append(el('div', {class: 'mute'}, `${list.length - 1000} more`));
+    if (list.length > 1000) d.append(el('div.mute', `${list.length - 1000} more`));
   };
   d.addEventListener('toggle', () => d.open && fill());
   if (open) { fill(); d.open = true; }
@@ -32,9 +32,9 @@ export function tree(value, key, open) {
 }
 
 function facts(rows) {
-  const dl = el('dl', {class: 'facts'});
+  const dl = el('dl.facts');
   for (const [k, v] of rows) if (v !== null && v !== undefined && v !== '')
-    dl.append(el('dt', {}, k), el('dd', {}, v));
+    dl.append(el('dt', k), el('dd', v));
   return dl;
 }
 
@@ -42,15 +42,15 @@ export class Inspector {
   constructor(ctx) {
     this.ctx = ctx;
     this.tab = 'Summary';
-    this.tabs = el('div', {class: 'tabs small', role: 'tablist', 'aria-label': 'Details'},
+    this.tabs = el('div.tabs.small', {role: 'tablist', 'aria-label': 'Details'},
       ...TABS.map((t) => el('button', {type: 'button', role: 'tab', class: 'tab',
         'aria-selected': String(t === this.tab), on: {click: () => this.pick(t)}}, t)));
-    this.title = el('span', {class: 'what'});
-    this.body = el('div', {class: 'inspect-body', tabindex: '0', role: 'tabpanel'});
-    this.copies = el('span', {class: 'copies'});
-    this.node = el('section', {class: 'inspector', 'aria-label': 'Inspector'},
-      el('div', {class: 'inspect-head'}, this.title, this.tabs,
-        el('span', {class: 'grow'}), this.copies,
+    this.title = el('span.what');
+    this.body = el('div.inspect-body', {tabindex: '0', role: 'tabpanel'});
+    this.copies = el('span.copies');
+    this.node = el('section.inspector', {'aria-label': 'Inspector'},
+      el('div.inspect-head', this.title, this.tabs,
+        el('span.grow'), this.copies,
         el('button', {type: 'button', class: 'close', 'aria-label': 'Close',
           on: {click: () => this.ctx.select(null)}}, '\u00d7')), this.body);
   }
@@ -93,7 +93,7 @@ export class Inspector {
     const r = state.run;
     if (!r) return;
     this.drawn = 'none';
-    this.title.replaceChildren(el('b', {}, 'Run'));
+    this.title.replaceChildren(el('b', 'Run'));
     this.head([['id', this.ctx.id], ['link', location.origin + '/r/' + this.ctx.id],
       ['command', 'wend view ' + this.ctx.id]]);
     const l = r.limits ?? {};
@@ -124,7 +124,7 @@ export class Inspector {
 
   span(s, p, run = this.ctx.id) {
     this.title.replaceChildren(badge(p.cached && p.state === 'ok' ? 'cached' : p.state,
-      ''), el('b', {}, foreign(oneLine(p.name, 60))), el('span', {class: 'mute'}, ' ' + p.kind));
+      ''), el('b', foreign(oneLine(p.name, 60))), el('span.mute', ' ' + p.kind));
     const raw = run === this.ctx.id ? this.ctx.log.raw : null;
     this.head([['text', p.text ?? (typeof p.output === 'string' ? p.output :
       JSON.stringify(p.output ?? p.args ?? '', null, 2))],
@@ -159,32 +159,32 @@ export class Inspector {
       ['Tokens', p.tokens && !u ? `${count(p.tokens)} of ${count(p.budget)}` : ''],
       ['Actions', p.kind === 'plan' ? `${p.actions} in ${p.waves} waves` : ''],
       ['Key', p.idem && foreign(p.idem)],
-      ['Events', el('span', {}, el('a', {href: `?e=${p.seq}&v=events`}, String(p.seq)), p.end ?
+      ['Events', el('span', el('a', {href: `?e=${p.seq}&v=events`}, String(p.seq)), p.end ?
         [' to ', el('a', {href: `?e=${p.end}&v=events`}, String(p.end))].at(0) : '',
       p.end ? el('a', {href: `?e=${p.end}&v=events`}, String(p.end)) : '')],
     ])];
     if (p.error) {
-      const e = el('p', {class: 'why', dir: 'auto'});
+      const e = el('p.why', {dir: 'auto'});
       put(e, p.error.message, {cap: 10000});
       out.push(e);
-      if (p.error.effect_possible) out.push(el('p', {class: 'warn'}, 'An effect is possible.'));
+      if (p.error.effect_possible) out.push(el('p.warn', 'An effect is possible.'));
     }
     return out;
   }
 
   In(s, p, run) {
-    if (p.kind === 'model') return [el('p', {}, `${p.messages ?? 0} messages. `,
+    if (p.kind === 'model') return [el('p', `${p.messages ?? 0} messages. `,
       el('a', {href: `?e=${p.seq}&v=context`}, 'What was sent'))];
-    if (p.args === null || p.args === undefined) return [el('p', {class: 'mute'}, 'Nothing.')];
+    if (p.args === null || p.args === undefined) return [el('p.mute', 'Nothing.')];
     if (typeof p.args !== 'object' || p.args.blob) return [output(p.args, run)];
     return Object.entries(p.args).flatMap(([k, v]) =>
-      [el('div', {class: 'label'}, plain(k, 80)), output(v, run)]);
+      [el('div.label', plain(k, 80)), output(v, run)]);
   }
 
   Out(s, p, run) {
     const out = [];
     if (p.kind === 'model') {
-      if (p.thinking) out.push(el('div', {class: 'label'}, 'Thinking'), output(p.thinking, run));
+      if (p.thinking) out.push(el('div.label', 'Thinking'), output(p.thinking, run));
       const md = new Markdown();
       md.update(p.text, true);
       out.push(md.node);
@@ -192,9 +192,9 @@ export class Inspector {
         'calls ', foreign(c.name)), output(c.args, run));
     } else if (p.output !== undefined && p.output !== null) out.push(output(p.output, run));
     else if (p.live) out.push(output(p.live, run));
-    if (p.structured !== undefined) out.push(el('div', {class: 'label'}, 'Structured'), tree(p.structured, undefined, 2));
+    if (p.structured !== undefined) out.push(el('div.label', 'Structured'), tree(p.structured, undefined, 2));
     if (p.parts && p.kind !== 'context') out.push(files(p.parts, run));
-    return out.length ? out : [el('p', {class: 'mute'}, 'Nothing yet.')];
+    return out.length ? out : [el('p.mute', 'Nothing yet.')];
   }
 
   Raw(s, p, run) {
@@ -209,21 +209,21 @@ export class Inspector {
   rawOf(seq) {
     const raw = this.ctx.log.raw[seq - 1];
     if (!raw) return [];
-    const pre = el('pre', {class: 'out raw', tabindex: '0'});
+    const pre = el('pre.out.raw', {tabindex: '0'});
     put(pre, raw, {cap: 300000});
-    const both = el('div', {}, tree(JSON.parse(raw), undefined, 3));
+    const both = el('div', tree(JSON.parse(raw), undefined, 3));
     const flip = el('button', {type: 'button', class: 'link', on: {click: () => {
       const bytesNow = both.firstChild === pre;
       both.replaceChildren(bytesNow ? tree(JSON.parse(raw), undefined, 3) : pre);
       flip.textContent = bytesNow ? 'bytes' : 'tree';
     }}}, 'bytes');
-    return [el('div', {class: 'label'}, `Event ${seq}, ${plain(this.ctx.log.types[seq - 1], 40)}, `,
+    return [el('div.label', `Event ${seq}, ${plain(this.ctx.log.types[seq - 1], 40)}, `,
       bytes(raw.length), ' ', flip, ' ', el('button', {type: 'button', class: 'link',
         on: {click: (e) => copy(raw, e.currentTarget)}}, 'copy')), both];
   }
 
   event(seq) {
-    this.title.replaceChildren(el('b', {}, `Event ${seq}`), el('span', {class: 'mute'},
+    this.title.replaceChildren(el('b', `Event ${seq}`), el('span', {class: 'mute'},
       ' ' + plain(this.ctx.log.types[seq - 1], 40)));
     const raw = this.ctx.log.raw[seq - 1];
     this.head([['JSON', raw], ['link', `${location.origin}/r/${this.ctx.id}?e=${seq}`],

@@ -20,8 +20,8 @@ const ROUTES = [
 export const shell = {
   main: $('main'),
   crumbs(...list) {
-    $('crumbs').replaceChildren(el('a', {class: 'brand', href: '/'}, 'wend'),
-      ...list.flatMap((c) => [el('span', {class: 'sep', 'aria-hidden': 'true'}, '/'), c]));
+    $('crumbs').replaceChildren(el('a.brand', {href: '/'}, 'wend'),
+      ...list.flatMap((c) => [el('span.sep', {'aria-hidden': 'true'}, '/'), c]));
   },
   facts: (...list) => $('facts').replaceChildren(...list),
   acts: (...list) => $('acts').replaceChildren(...list),
@@ -71,8 +71,8 @@ function icon(state = '') {
 /* ---- The menu -------------------------------------------------------------------- */
 
 function choice(name, label, options, now, choose) {
-  return el('fieldset', {class: 'choice'}, el('legend', {}, label),
-    ...options.map(([value, text]) => el('label', {}, el('input', {type: 'radio',
+  return el('fieldset.choice', el('legend', label),
+    ...options.map(([value, text]) => el('label', el('input', {type: 'radio',
       name, value, checked: value === now, on: {change: () => choose(value)}}),
     text)));
 }
@@ -174,12 +174,12 @@ function paste(wrong) {
   const input = el('input', {type: 'password', autocomplete: 'off', id: 'token',
     'aria-describedby': 'token-why', required: true});
   const form = el('form', {class: 'paste'},
-    el('h1', {}, 'Token'),
+    el('h1', 'Token'),
     el('p', {id: 'token-why'}, wrong ? 'The server does not accept this token. '
       : 'This tab has no token. ', 'The address that ',
-    el('code', {}, 'wend serve'), ' prints at its start has one; open that, ' +
+    el('code', 'wend serve'), ' prints at its start has one; open that, ' +
       'or paste the token here. It stays in this tab.'),
-    el('div', {class: 'line'}, input, el('button', {class: 'main'}, 'Open')));
+    el('div.line', input, el('button.main', 'Open')));
   form.addEventListener('submit', async (e) => {
     e.preventDefault();
     api.setToken(input.value.trim().replace(/^.*#(?:token=)?/, ''));

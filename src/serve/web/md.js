@@ -143,7 +143,7 @@ function link(to, label, target, depth) {
   to.append(a);
   const host = u.protocol === 'mailto:' ? u.pathname : u.host;
   if (!label.includes(host))
-    to.append(el('span', {class: 'host'}, ' (' + plain(host, 100) + ')'));
+    to.append(el('span.host', ' (' + plain(host, 100) + ')'));
 }
 
 export function inline(to, text, depth = 0) {
@@ -175,14 +175,14 @@ export function inline(to, text, depth = 0) {
 function tableOf(rows) {
   const align = rows[1].map((c) => c.endsWith(':') ?
     c.startsWith(':') ? 'mid' : 'num' : '');
-  const row = (tag, r) => el('tr', {}, ...align.map((a, i) => {
+  const row = (tag, r) => el('tr', ...align.map((a, i) => {
     const e = el(tag, {class: a || null, dir: 'auto'});
     inline(e, r[i] ?? '');
     return e;
   }));
-  return el('div', {class: 'wide'}, el('table', {},
-    el('thead', {}, row('th', rows[0])),
-    el('tbody', {}, ...rows.slice(2).map((r) => row('td', r)))));
+  return el('div.wide', el('table', {},
+    el('thead', row('th', rows[0])),
+    el('tbody', ...rows.slice(2).map((r) => row('td', r)))));
 }
 
 function listOf(b, depth) {
@@ -206,8 +206,8 @@ export function block(b, depth = 0) {
   let e;
   switch (b.type) {
   case 'code':
-    e = el('pre', {class: 'code', tabindex: '0', dir: 'ltr'});
-    if (b.lang) e.append(el('span', {class: 'lang'}, plain(b.lang, 30)));
+    e = el('pre.code', {tabindex: '0', dir: 'ltr'});
+    if (b.lang) e.append(el('span.lang', plain(b.lang, 30)));
     put(e.appendChild(el('code')), b.text);
     return e;
   case 'heading':
@@ -232,7 +232,7 @@ export function block(b, depth = 0) {
 /* Text that grows: `update` with all of it so far, `end` when it is complete. */
 export class Markdown {
   constructor() {
-    this.node = el('div', {class: 'md'});
+    this.node = el('div.md');
     this.text = '';
     this.closed = 0; /* characters in closed blocks */
     this.open = []; /* elements of what may still change */

@@ -73,16 +73,16 @@ export class RunPage {
     this.inspector = new Inspector(this);
     this.scrub = new Scrubber(this);
     this.views.time = this.time;
-    this.tabs = el('div', {class: 'tabs', role: 'tablist', 'aria-label': 'Views'},
+    this.tabs = el('div.tabs', {role: 'tablist', 'aria-label': 'Views'},
       ...TABS.map(([k, t]) => el('button', {type: 'button', role: 'tab', id: 'tab-' + k,
         class: 'tab t-' + k, 'aria-controls': k === 'talk' ? 'talk' : 'view',
         on: {click: () => k === 'more' ? this.more() : this.tab(k)}}, t)));
     this.tabs.addEventListener('keydown', (e) => this.tabKey(e));
-    this.view = el('div', {class: 'view', id: 'view', role: 'tabpanel'}, this.time.node);
-    this.talkPane = el('section', {class: 'pane-talk', id: 'talk',
+    this.view = el('div.view', {id: 'view', role: 'tabpanel'}, this.time.node);
+    this.talkPane = el('section.pane-talk', {id: 'talk',
       'aria-label': 'Conversation'}, this.talk.node, this.cards.node, this.composer);
-    this.node = el('div', {class: 'run'}, this.scrub.node, el('div', {class: 'split'},
-      this.talkPane, el('section', {class: 'pane-view', 'aria-label': 'Views'},
+    this.node = el('div.run', this.scrub.node, el('div', {class: 'split'},
+      this.talkPane, el('section.pane-view', {'aria-label': 'Views'},
         this.tabs, this.view, this.inspector.node)));
     main.replaceChildren(this.node);
   }
@@ -90,9 +90,9 @@ export class RunPage {
   makeComposer() {
     this.text = el('textarea', {rows: 1, id: 'say', 'aria-label': 'Message',
       placeholder: 'Say something to the run', dir: 'auto'});
-    this.send = el('button', {class: 'main'}, 'Say');
-    this.sayNote = el('span', {class: 'mute note', role: 'status'});
-    const form = el('form', {class: 'composer'}, this.text, this.sayNote, this.send);
+    this.send = el('button.main', 'Say');
+    this.sayNote = el('span.mute.note', {role: 'status'});
+    const form = el('form.composer', this.text, this.sayNote, this.send);
     const grow = () => {
       this.text.style.setProperty('height', 'auto');
       this.text.style.setProperty('height', Math.min(200, this.text.scrollHeight + 2) + 'px');
@@ -224,9 +224,9 @@ export class RunPage {
       }
     } catch (e) {
       if (this.closed) return;
-      this.node.replaceChildren(el('div', {class: 'empty'}, el('h2', {},
+      this.node.replaceChildren(el('div.empty', el('h2', {},
         e.status === 404 ? 'No such run' : 'This run cannot be shown'),
-      el('p', {}, plain(e.message, 400)), el('p', {}, el('a', {href: '/'}, 'All runs'))));
+      el('p', plain(e.message, 400)), el('p', el('a', {href: '/'}, 'All runs'))));
       return;
     }
     this.loading = false;
@@ -341,12 +341,12 @@ export class RunPage {
     const fresh = this.headKey === undefined || this.headKey.split('|')[5] !== prompt;
     this.headKey = key;
     if (fresh) shell.crumbs(el('a', {href: '/'}, 'runs'),
-      el('span', {class: 'here', 'aria-current': 'page', title: prompt},
+      el('span.here', {'aria-current': 'page', title: prompt},
         foreign(prompt || this.id)));
-    shell.facts(badge(state, word), el('span', {class: 'num'}, took),
-      tokens ? el('span', {class: 'num wide-only', title: 'tokens in and out'},
+    shell.facts(badge(state, word), el('span.num', took),
+      tokens ? el('span.num.wide-only', {title: 'tokens in and out'},
         count(tokens) + ' tokens') : '',
-      el('span', {class: 'num wide-only'}, m ? cost(m.cost) : ''));
+      el('span.num.wide-only', m ? cost(m.cost) : ''));
     shell.title(`${{ok: '\u2713', failed: '\u2717', waiting: '\u23f8',
       running: '\u25cb'}[state] ?? '\u2013'} ${prompt || 'run'} \u2013 wend`, state);
     this.actions(state);

@@ -29,21 +29,21 @@ const took = (r) => ((r.ended ?? Date.now() / 1000) - r.started) * 1000;
 
 function cells(r) {
   return [
-    el('td', {class: 'state'}, badge(r.status)),
-    el('td', {class: 'prompt'}, el('a', {href: '/r/' + encodeURIComponent(r.run)},
+    el('td.state', badge(r.status)),
+    el('td.prompt', el('a', {href: '/r/' + encodeURIComponent(r.run)},
       foreign(oneLine(r.prompt, 240) || '(no prompt)')),
-    r.fork_of ? el('span', {class: 'tag'}, 'fork') : null,
-    r.child ? el('span', {class: 'tag'}, 'child') : null),
-    el('td', {class: 'agent'}, foreign(oneLine(r.agent, 40)),
-      el('span', {class: 'mute'}, ' ', foreign(oneLine(r.model, 40)))),
-    el('td', {class: 'num age'}, el('time', {datetime: iso(r.started),
+    r.fork_of ? el('span.tag', 'fork') : null,
+    r.child ? el('span.tag', 'child') : null),
+    el('td.agent', foreign(oneLine(r.agent, 40)),
+      el('span.mute', ' ', foreign(oneLine(r.model, 40)))),
+    el('td.num.age', el('time', {datetime: iso(r.started),
       title: iso(r.started)}, age(r.started))),
-    el('td', {class: 'num took'}, ms(took(r))),
-    el('td', {class: 'num tokens'}, r.tokens_in + r.tokens_out ?
+    el('td.num.took', ms(took(r))),
+    el('td.num.tokens', r.tokens_in + r.tokens_out ?
       count(r.tokens_in + r.tokens_out) : '\u2013'),
-    el('td', {class: 'num cost'}, r.cost === null || r.cost === undefined ?
-      el('span', {class: 'mute', title: 'cost unknown'}, 'unknown') : cost(r.cost)),
-    el('td', {class: 'spark', 'aria-hidden': 'true'}, el('i', {class:
+    el('td.num.cost', r.cost === null || r.cost === undefined ?
+      el('span.mute', {title: 'cost unknown'}, 'unknown') : cost(r.cost)),
+    el('td.spark', {'aria-hidden': 'true'}, el('i', {class:
       BAD.has(r.status) ? 'bad' : r.status === 'waiting' ? 'wait' :
         OVER.has(r.status) ? '' : 'now'})),
   ];
@@ -63,17 +63,17 @@ class Runs {
     this.input = el('input', {type: 'search', id: 'filter', value: this.filter,
       spellcheck: 'false', placeholder: 'state:failed since:1d "words"',
       'aria-label': 'Filter runs', on: {input: () => this.typed()}});
-    this.news = el('button', {class: 'news', type: 'button', hidden: true,
+    this.news = el('button.news', {type: 'button', hidden: true,
       on: {click: () => this.take()}});
-    this.table = el('table', {class: 'runs'}, el('thead', {}, el('tr', {},
+    this.table = el('table.runs', el('thead', el('tr', {},
       ...HEADS.map(([c, t]) => el('th', {class: c, scope: 'col'}, t)))));
     this.more = el('button', {type: 'button', hidden: true,
       on: {click: () => this.load(this.next)}}, 'Older runs');
-    this.empty = el('div', {class: 'empty', hidden: true});
+    this.empty = el('div.empty', {hidden: true});
     main.className = 'page-runs';
-    main.replaceChildren(el('div', {class: 'bar'}, this.input, this.news,
-      el('span', {class: 'grow'}), el('a', {class: 'button', href: '/plan'}, 'Plan'),
-      el('a', {class: 'button main', href: '/chat'}, 'New chat')),
+    main.replaceChildren(el('div.bar', this.input, this.news,
+      el('span.grow'), el('a.button', {href: '/plan'}, 'Plan'),
+      el('a.button.main', {href: '/chat'}, 'New chat')),
     this.table, this.empty, this.more);
   }
 
@@ -137,7 +137,7 @@ class Runs {
 
   say(text, hint) {
     this.empty.hidden = false;
-    this.empty.replaceChildren(el('p', {}, text), hint ? el('p', {}, hint) : '');
+    this.empty.replaceChildren(el('p', text), hint ? el('p', hint) : '');
   }
 
   draw() {
@@ -156,8 +156,8 @@ class Runs {
     }
     const longest = Math.max(1000, ...all.map(took));
     const bodies = groups.map(([name, rows]) => el('tbody', {},
-      el('tr', {class: 'group'}, el('th', {colspan: HEADS.length, scope: 'rowgroup'},
-        name, ' ', el('span', {class: 'mute'}, String(rows.length)))),
+      el('tr.group', el('th', {colspan: HEADS.length, scope: 'rowgroup'},
+        name, ' ', el('span.mute', String(rows.length)))),
       ...rows.map((r) => this.tr(r, longest))));
     const focus = document.activeElement?.closest?.('tr')?.dataset.run;
     this.table.replaceChildren(this.table.tHead, ...bodies);
@@ -187,10 +187,10 @@ class Runs {
 
   nothing() {
     if (this.filter) return this.say('No run matches.');
-    this.empty.replaceChildren(el('h2', {}, 'No runs yet'),
-      el('p', {}, 'Start one here: ', el('a', {href: '/chat'}, 'new chat'),
+    this.empty.replaceChildren(el('h2', 'No runs yet'),
+      el('p', 'Start one here: ', el('a', {href: '/chat'}, 'new chat'),
         ', or on the command line:'),
-      el('pre', {class: 'code'}, "wend run -m PROVIDER:MODEL 'What is 6 * 7?'"));
+      el('pre.code', "wend run -m PROVIDER:MODEL 'What is 6 * 7?'"));
   }
 
   /* Ages and open durations, once a second while something runs. */

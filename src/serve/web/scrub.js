@@ -12,16 +12,16 @@ const OFTEN_MS = 250; /* between two pictures of a run that goes on */
 export class Scrubber {
   constructor(ctx) {
     this.ctx = ctx;
-    this.canvas = el('canvas', {class: 'overview', 'aria-hidden': 'true'});
-    this.ticks = el('canvas', {class: 'ticks', 'aria-hidden': 'true'});
+    this.canvas = el('canvas.overview', {'aria-hidden': 'true'});
+    this.ticks = el('canvas.ticks', {'aria-hidden': 'true'});
     this.input = el('input', {type: 'range', min: '1', max: '1', value: '1',
       class: 'scrub', 'aria-label': 'As of event'});
-    this.note = el('span', {class: 'as-of'});
-    this.past = el('div', {class: 'past-bar', hidden: true}, this.note,
+    this.note = el('span.as-of');
+    this.past = el('div.past-bar', {hidden: true}, this.note,
       el('button', {type: 'button', on: {click: () => ctx.goTo(null)}}, 'Back to live'),
       el('button', {type: 'button', class: 'main', on: {click: () => this.fork()}},
         'Fork from here'));
-    this.node = el('div', {class: 'strip'}, this.canvas, el('div', {class: 'slide'},
+    this.node = el('div.strip', this.canvas, el('div', {class: 'slide'},
       this.ticks, this.input), this.past);
     this.input.addEventListener('input', () => this.slid());
     this.input.addEventListener('keydown', (e) => this.key(e));
@@ -210,18 +210,18 @@ export class Scrubber {
       placeholder: plain(log.state.run?.model ?? '', 60)});
     const turns = el('input', {type: 'number', min: '1', id: 'fork-turns',
       placeholder: String(log.state.run?.limits?.turns || '')});
-    const why = el('p', {class: 'why', role: 'alert', hidden: true});
-    const make = el('button', {class: 'main'}, 'Fork');
+    const why = el('p.why', {role: 'alert', hidden: true});
+    const make = el('button.main', 'Fork');
     const form = el('form', {method: 'dialog', class: 'sheet'},
-      el('h2', {}, `Fork after event ${seq}`),
-      el('p', {}, `${seq} events shared; ${calls} call${calls === 1 ? '' : 's'} after it ` +
+      el('h2', `Fork after event ${seq}`),
+      el('p', `${seq} events shared; ${calls} call${calls === 1 ? '' : 's'} after it ` +
         `may run again, ${unsafe} unsafe.`),
       el('label', {for: 'fork-say'}, 'Message'), text,
       ...(result ? [el('label', {for: 'fork-result'}, `Result of ${oneLine(open.name, 60)} (${
         oneLine(open.key, 40)}), which is open here`), result] : []),
-      el('div', {class: 'line'}, el('label', {for: 'fork-model'}, 'Model'), model,
+      el('div.line', el('label', {for: 'fork-model'}, 'Model'), model,
         el('label', {for: 'fork-turns'}, 'Turns'), turns),
-      why, el('div', {class: 'buttons'}, el('button', {type: 'button',
+      why, el('div.buttons', el('button', {type: 'button',
         on: {click: () => dialog.close()}}, 'Cancel'), make));
     const dialog = el('dialog', {'aria-label': 'Fork'}, form);
     const key = api.idempotency();

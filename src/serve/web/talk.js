@@ -32,7 +32,7 @@ export function output(value, run) {
   if (value && typeof value === 'object' && value.blob) return blob(value, run);
   const text = noAnsi(typeof value === 'string' ? value :
     JSON.stringify(value, null, 2) ?? '');
-  const pre = el('pre', {class: 'out', tabindex: '0', dir: 'auto'});
+  const pre = el('pre.out', {tabindex: '0', dir: 'auto'});
   const lines = text.split('\n');
   if (lines.length <= LINES && text.length < 200000) {
     put(pre, text);
@@ -55,7 +55,7 @@ export function output(value, run) {
 }
 
 function blob(b, run) {
-  const pre = el('pre', {class: 'out', tabindex: '0'});
+  const pre = el('pre.out', {tabindex: '0'});
   put(pre, b.head ?? '');
   const get = el('button', {type: 'button', class: 'cut', on: {async click() {
     get.disabled = true;
@@ -70,10 +70,10 @@ const IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
 /* Files of a message: images are shown, the rest can be saved. */
 export function files(parts, run) {
-  const list = el('ul', {class: 'files'});
+  const list = el('ul.files');
   for (const p of parts) {
-    const li = el('li', {}, el('span', {}, foreign(oneLine(p.name || p.type, 80)),
-      el('span', {class: 'mute'}, ` ${plain(p.media, 60)}, ${bytes(p.bytes)}`)));
+    const li = el('li', el('span', foreign(oneLine(p.name || p.type, 80)),
+      el('span.mute', ` ${plain(p.media, 60)}, ${bytes(p.bytes)}`)));
     const load = async () => URL.createObjectURL(new Blob([await (await api.ask(
       api.run(run, '/blobs/' + p.hash), {raw: 'response'})).arrayBuffer()],
     {type: IMAGES.has(p.media) ? p.media : 'application/octet-stream'}));
@@ -102,21 +102,21 @@ class Item {
   }
 
   user() {
-    const body = el('div', {class: 'body', dir: 'auto'});
+    const body = el('div.body', {dir: 'auto'});
     put(body, this.it.text, {cap: 100000});
-    this.node.append(el('header', {}, this.it.said ? 'You, while it ran' : 'You',
-      this.it.pinned ? el('span', {class: 'tag'}, 'pinned') : null), body);
+    this.node.append(el('header', this.it.said ? 'You, while it ran' : 'You',
+      this.it.pinned ? el('span.tag', 'pinned') : null), body);
     if (this.it.parts) this.node.append(files(this.it.parts, this.talk.run));
   }
 
   past() {
     const n = this.it.messages.length;
-    const d = el('details', {}, el('summary', {}, `${n} earlier ` +
+    const d = el('details', el('summary', `${n} earlier ` +
       (n === 1 ? 'message' : 'messages')));
     d.addEventListener('toggle', () => {
       if (d.childElementCount > 1) return;
       for (const m of this.it.messages) d.append(el('div', {class: 'old'},
-        el('b', {}, plain(m.role ?? 'stored', 20)),
+        el('b', plain(m.role ?? 'stored', 20)),
         foreign(m.text ?? m.content ?? `(${m.bytes} bytes, stored apart)`)));
     });
     this.node.append(d);
@@ -127,11 +127,11 @@ class Item {
   note() {
     const it = this.it;
     this.node.classList.add(it.level);
-    this.node.append(el('p', {}, it.level === 'info' ? null : mark(
+    this.node.append(el('p', it.level === 'info' ? null : mark(
       it.level === 'error' ? 'failed' : 'unknown'), it.code ?
-      el('b', {}, plain(it.code, 40) + ' ') : null, foreign(it.text),
+      el('b', plain(it.code, 40) + ' ') : null, foreign(it.text),
     it.run ? el('a', {href: '/r/' + encodeURIComponent(it.run)}, ' its parent') : null));
-    if (it.detail) this.node.append(el('details', {}, el('summary', {}, 'Summary'),
+    if (it.detail) this.node.append(el('details', el('summary', 'Summary'),
       output(it.detail, this.talk.run)));
   }
 
@@ -139,7 +139,7 @@ class Item {
     const it = this.it, word = stateWord({state: it.outcome, ...it});
     this.node.append(badge(it.outcome, word));
     if (it.error) {
-      const p = el('p', {class: 'why', dir: 'auto'});
+      const p = el('p.why', {dir: 'auto'});
       put(p, it.error.message, {cap: 4000});
       this.node.append(p);
     }
@@ -149,13 +149,13 @@ class Item {
   model() {
     this.head = el('header');
     this.md = new Markdown();
-    this.body = el('div', {class: 'body'}, this.md.node);
+    this.body = el('div.body', this.md.node);
     this.node.append(this.head, this.body);
   }
 
   call() {
     this.line = el('summary');
-    this.more = el('details', {class: 'call'}, this.line);
+    this.more = el('details.call', this.line);
     this.more.addEventListener('toggle', () => this.fill());
     this.line.addEventListener('click', () =>
       this.talk.ctx.select({span: this.it.span}));
@@ -189,8 +189,8 @@ class Item {
     this.node.classList.toggle('void', p.state === 'superseded');
     this.node.classList.toggle('bad', p.state === 'failed');
     this.node.classList.toggle('now', p.state === 'running');
-    const bits = [el('b', {}, foreign(oneLine(p.name, 60)))];
-    if (p.purpose === 'plan') bits.push(el('span', {class: 'tag'}, 'plan'));
+    const bits = [el('b', foreign(oneLine(p.name, 60)))];
+    if (p.purpose === 'plan') bits.push(el('span.tag', 'plan'));
     if (p.attempt > 1) bits.push(`attempt ${p.attempt}`);
     if (p.usage && p.usage.input + p.usage.output > 0) bits.push(
       `${count(p.usage.input)} + ${count(p.usage.output)} tokens`);
@@ -201,9 +201,9 @@ class Item {
     if (p.state !== 'ok' && p.state !== 'running') bits.push(badge(p.state,
       stateWord(p)));
     this.head.replaceChildren(...bits.flatMap((b, i) => i ?
-      [el('span', {class: 'dot'}), b] : [b]));
+      [el('span.dot'), b] : [b]));
     if (p.error && !this.why) {
-      this.why = el('p', {class: 'why', dir: 'auto'});
+      this.why = el('p.why', {dir: 'auto'});
       put(this.why, p.error.message, {cap: 4000});
       this.node.append(this.why);
     }
@@ -215,10 +215,10 @@ class Item {
   think(p) {
     if (!p.thinking) return;
     if (!this.thought) {
-      this.first = el('span', {class: 'first'});
-      this.thoughts = el('div', {class: 'thoughts', dir: 'auto'});
+      this.first = el('span.first');
+      this.thoughts = el('div.thoughts', {dir: 'auto'});
       this.thought = el('details', {class: 'think'},
-        el('summary', {}, el('span', {class: 'mute'}, 'Thinking '), this.first),
+        el('summary', el('span.mute', 'Thinking '), this.first),
         this.thoughts);
       this.thought.addEventListener('toggle', () => this.think(this.span));
       this.body.prepend(this.thought);
@@ -239,12 +239,12 @@ class Item {
       if (live && this.word.textContent !== word) this.word.textContent = word;
       return;
     }
-    this.word = el('span', {class: 'word'}, live || p.state === 'waiting' ||
+    this.word = el('span.word', live || p.state === 'waiting' ||
       p.state === 'skipped' ? word : p.state === 'ok' && !p.cached ?
         ms(p.ms) : `${word}${p.ms ? ', ' + ms(p.ms) : ''}`);
     this.line.replaceChildren(mark(p.cached && p.state === 'ok' ? 'cached' :
-      p.state), el('b', {class: 'name'}, foreign(oneLine(p.name, 60))),
-    el('span', {class: 'gist'}, foreign(argsGist(p.args))), this.word);
+      p.state), el('b.name', foreign(oneLine(p.name, 60))),
+    el('span.gist', foreign(argsGist(p.args))), this.word);
     this.line.className = 's-' + (MARKS[p.state] ? p.state : 'unknown');
     this.line.setAttribute('aria-label', `${p.kind} ${oneLine(p.name, 60)}, ` +
       `${word}${p.ms ? ' after ' + ms(p.ms) : ''}`);
@@ -257,16 +257,15 @@ class Item {
     this.filled = p;
     const rows = [];
     if (p.args !== null && p.args !== undefined)
-      rows.push(el('div', {class: 'label'}, 'In'), output(p.args, this.talk.run));
-    if (p.live) rows.push(el('div', {class: 'label'}, 'Out, so far'),
+      rows.push(el('div.label', 'In'), output(p.args, this.talk.run));
+    if (p.live) rows.push(el('div.label', 'Out, so far'),
       output(p.live, this.talk.run));
     if (p.output !== undefined && p.output !== null && p.output !== '')
-      rows.push(el('div', {class: 'label'}, 'Out', p.truncated ? ', cut' : '',
+      rows.push(el('div.label', 'Out', p.truncated ? ', cut' : '',
         p.given ? ', given' : ''), output(p.output, this.talk.run));
     if (p.parts) rows.push(files(p.parts, this.talk.run));
-    if (p.error && p.error.message !== p.output) rows.push(el('p',
-      {class: 'why'}, foreign(p.error.message)));
-    if (p.child) rows.push(el('p', {}, el('a', {href: '/r/' +
+    if (p.error && p.error.message !== p.output) rows.push(el('p.why', foreign(p.error.message)));
+    if (p.child) rows.push(el('p', el('a', {href: '/r/' +
       encodeURIComponent(p.child)}, 'Run of ', foreign(oneLine(p.agent, 60)))));
     this.more.replaceChildren(this.line, ...rows);
   }
@@ -284,12 +283,12 @@ export class Talk {
     this.unread = 0;
     this.earlier = el('button', {type: 'button', class: 'earlier', hidden: true,
       on: {click: () => this.back()}});
-    this.list = el('div', {class: 'items'});
-    this.log = el('div', {class: 'log', tabindex: '0', role: 'log',
+    this.list = el('div.items');
+    this.log = el('div.log', {tabindex: '0', role: 'log',
       'aria-live': 'off', 'aria-label': 'Conversation'}, this.earlier, this.list);
     this.latest = el('button', {type: 'button', class: 'latest', hidden: true,
       on: {click: () => this.toEnd()}}, 'Latest');
-    this.node = el('div', {class: 'talk'}, this.log, this.latest);
+    this.node = el('div.talk', this.log, this.latest);
     const stop = () => { if (!this.atEnd()) this.unfollow(); };
     this.log.addEventListener('wheel', (e) => { if (e.deltaY < 0) this.unfollow(); },
       {passive: true});

@@ -35,13 +35,18 @@ export const oneLine = (s, cap = 200) =>
 
 export const noAnsi = (s) => s.includes('\u001b') ? s.replace(ANSI, '') : s;
 
-/* The only way to make an element. */
+/* The only way to make an element: el('p.class.class', {attributes}, kids). */
 export function el(name, props, ...kids) {
-  const e = document.createElement(name);
+  const [tag, ...classes] = name.split('.'), e = document.createElement(tag);
+  if (classes.length) e.className = classes.join(' ');
+  if (props?.nodeType || typeof props !== 'object') {
+    kids.unshift(props);
+    props = null;
+  }
   for (const key in props) {
     const v = props[key];
     if (v === undefined || v === null || v === false) continue;
-    if (key === 'class') e.className = v;
+    if (key === 'class') e.className += (e.className ? ' ' : '') + v;
     else if (key === 'on') for (const k in v) e.addEventListener(k, v[k]);
     else if (key === 'style' || key.startsWith('on') || key === 'srcdoc')
       throw new Error('el: ' + key);
@@ -50,6 +55,9 @@ export function el(name, props, ...kids) {
   e.append(...kids.filter((k) => k !== null && k !== undefined && k !== false));
   return e;
 }
+
+export const button = (text, click, props) => el('button', {type: 'button',
+  ...props, on: {click}}, text);
 
 export function svg(name, props, ...kids) {
   const e = document.createElementNS('http://www.w3.org/2000/svg', name);
@@ -74,11 +82,11 @@ export function put(to, value, {cap = Infinity, strict = false} = {}) {
   all.lastIndex = 0;
   for (let m; hidden < 5000 && (m = all.exec(s)); hidden++) {
     text(s.slice(at, m.index));
-    to.append(el('span', {class: 'chip'}, code(m[0])));
+    to.append(el('span.chip', code(m[0])));
     at = m.index + m[0].length;
   }
   text(s.slice(at));
-  if (rest > 0) to.append(el('span', {class: 'more'}, `\u2026 ${count(rest)} more`));
+  if (rest > 0) to.append(el('span.more', `\u2026 ${count(rest)} more`));
   return hidden;
 }
 
@@ -210,7 +218,7 @@ export function stateWord(s, now) {
 /* Mark and word, side by side. */
 export const badge = (state, word) => el('span', {class: 'badge s-' +
   (MARKS[state] ? state : 'unknown')}, mark(state),
-  el('span', {class: 'word'}, word ?? stateWord({state})));
+  el('span.word', word ?? stateWord({state})));
 
 /* Something in the browser's clipboard, and a word that it is. */
 export async function copy(text, from) {

@@ -39,24 +39,24 @@ export class Timeline {
   build() {
     const tool = (text, title, click) => el('button', {type: 'button', title,
       on: {click}}, text);
-    this.sum = el('span', {class: 'sum'});
+    this.sum = el('span.sum');
     this.liveChip = el('button', {type: 'button', class: 'chip-live', hidden: true,
       on: {click: () => this.live()}}, 'Live');
     this.cutButton = tool('True time', 'x: show idle times at their length',
       () => this.toggleCut());
     this.critButton = tool('Critical path', 'c: only what the end waited for',
       () => this.toggleCrit());
-    this.tools = el('div', {class: 'time-tools'}, this.sum,
-      el('span', {class: 'grow'}), this.liveChip, this.critButton, this.cutButton,
+    this.tools = el('div.time-tools', this.sum,
+      el('span.grow'), this.liveChip, this.critButton, this.cutButton,
       tool('Fit', '0: all of it', () => this.fit()));
     this.canvas = el('canvas', {'aria-hidden': 'true'});
-    this.labels = el('div', {class: 'time-labels', role: 'treegrid',
+    this.labels = el('div.time-labels', {role: 'treegrid',
       'aria-label': 'Timeline rows'});
-    this.sizer = el('div', {class: 'time-sizer'}, el('div', {class: 'time-view'},
+    this.sizer = el('div.time-sizer', el('div', {class: 'time-view'},
       this.labels, this.canvas));
-    this.scroll = el('div', {class: 'time-scroll', tabindex: '-1'}, this.sizer);
-    this.tip = el('div', {class: 'tip', hidden: true, role: 'tooltip'});
-    this.node = el('div', {class: 'time'}, this.tools, this.scroll, this.tip);
+    this.scroll = el('div.time-scroll', {tabindex: '-1'}, this.sizer);
+    this.tip = el('div.tip', {hidden: true, role: 'tooltip'});
+    this.node = el('div.time', this.tools, this.scroll, this.tip);
     this.scroll.addEventListener('scroll', () => this.soon(), {passive: true});
     this.labels.addEventListener('keydown', (e) => this.rowKey(e));
     this.labels.addEventListener('click', (e) => this.clicked(e));
@@ -469,7 +469,7 @@ export class Timeline {
   put(from, to, h) {
     const key = `${this.key}/${from}/${to}/${this.ctx.chosen?.span}/${this.rows.length}`;
     const y = AXIS + from * h - this.scroll.scrollTop;
-    this.box ??= this.labels.appendChild(el('div', {class: 'time-rows', role: 'rowgroup'}));
+    this.box ??= this.labels.appendChild(el('div.time-rows', {role: 'rowgroup'}));
     this.box.style.setProperty('transform', `translateY(${y}px)`);
     const moving = this.rows.slice(from, to).map((r) => r.state.spans[r.p]);
     if (key === this.putKey && moving.every((p, i) => p === this.putSpans[i])) return;
@@ -497,8 +497,8 @@ export class Timeline {
     el('span', {role: 'gridcell', class: 'tcell'},
       el('span', {class: 'twist' + (r.has ? r.open ? ' down' : ' side' : ''),
         'aria-hidden': 'true'}), mark(look(p)), link,
-      p.kind === 'plan' ? el('span', {class: 'mute'}, ` ${p.actions}`) : null,
-      p.child ? el('span', {class: 'tag'}, 'run') : null));
+      p.kind === 'plan' ? el('span.mute', ` ${p.actions}`) : null,
+      p.child ? el('span.tag', 'run') : null));
     row.style.setProperty('--level', r.level);
     row.dataset.at = r.at;
     return row;
@@ -588,8 +588,8 @@ export class Timeline {
 
   showTip(r, e) {
     const p = r.state.spans[r.p], t = this.tip;
-    const rows = [el('b', {}, foreign(oneLine(label(p), 80)))];
-    const line = (text) => rows.push(el('div', {}, text));
+    const rows = [el('b', foreign(oneLine(label(p), 80)))];
+    const line = (text) => rows.push(el('div', text));
     line(`${stateWord(p, this.ctx.now())}, ${ms(((p.t1 ?? this.ctx.now()) - p.t0) * 1000)}`);
     line(`${when(p.t0, this.state.t0, true)}, event ${p.seq}`);
     if (p.ask) line(`waited ${ms(((p.ask.t1 ?? this.ctx.now()) - p.ask.t0) * 1000)} for approval`);
