@@ -1,0 +1,243 @@
+/* api.js - talking to the server: requests, streams, the feed of all runs.
+ *
+ * Streams are fetch streams, not EventSource, which sends no headers. A tab
+ * has one stream; it is given up while the tab is hidden. The feed of runs is
+ * held by one tab for all (Web Locks), since a browser opens few connections
+ * to one host. */
+
+const HIDDEN_MS = 5000;
+const WAIT_MIN = 500, WAIT_MAX = 15000;
+const LOST_MS = 2000;
+const QUIET_MS = 45000; /* three missed comments: the connection is dead */
+
+let token = null;
+const channel = new BroadcastChannel('wend');
+const asked = new Set();
+export const bus = new EventTarget();
+const emit = (type, detail) => bus.dispatchEvent(new CustomEvent(type, {detail}));
+
+/* ---- The token --------------------------------------------------------------- */
+
+function fromFragment() {
+	const hash = location.hash.slice(1);
+	if (!hash) return null;
+	const m = /^(?:token=|t=)?([A-Za-z0-9._~+/=-]{8,512})$/.exec(hash);
+	if (!m) return null;
+	history.replaceState(null, '', location.pathname + location.search);
+	return decodeURIComponent(m[1]);
+}
+
+export function setToken(t) {
+	token = t;
+	try { sessionStorage.setItem('wend.token', t); } catch { /* this page only */ }
+}
+
+export function dropToken() {
+	token = null;
+	try { sessionStorage.removeItem('wend.token'); } catch { /* none kept */ }
+}
+
+/* From the fragment, this tab, or a sibling tab; null: the user must paste it. */
+export async function findToken() {
+	let t = fromFragment();
+	try { t ??= sessionStorage.getItem('wend.token'); } catch { /* none kept */ }
+	if (!t) t = await new Promise(done => {
+		asked.add(done);
+		channel.postMessage({ask: 'token'});
+		setTimeout(() => done(null), 250);
+	});
+	asked.clear();
+	if (t) setToken(t);
+	return t;
+}
+
+/* ---- Requests ------------------------------------------------------------------ */
+
+export class Problem extends Error {
+	constructor(status, body) {
+		super(body.detail || body.title || 'status ' + status);
+		this.status = status;
+		this.body = body;
+		this.code = body.code;
+	}
+}
+
+export async function ask(path, {method = 'GET', body, headers, accept, text, signal, raw} = {}) {
+	let res;
+	try {
+		res = await fetch(path, {method, signal, cache: 'no-store',
+			headers: {Authorization: 'Bearer ' + token, Accept: accept || 'application/json',
+				...(body !== undefined && !raw ? {'Content-Type': 'application/json'} : {}), ...headers},
+			body: body === undefined ? undefined : raw ? body : JSON.stringify(body)});
+	} catch (e) {
+		if (e.name === 'AbortError') throw e;
+		throw new Problem(0, {detail: 'no contact with the server'});
+	}
+	if (res.status === 401) emit('unauthorized');
+	if (!res.ok) {
+		let b = {};
+		try { b = await res.json(); } catch { /* not a problem document */ }
+		throw new Problem(res.status, b && typeof b === 'object' ? b : {});
+	}
+	if (raw === 'response') return res;
+	return text ? res.text() : res.status === 204 ? null : res.json();
+}
+
+export const post = (path, body = {}, headers) => ask(path, {method: 'POST', body, headers});
+
+export const run = (id, rest = '') => '/v1/runs/' + encodeURIComponent(id) + rest;
+
+/* ---- Server-sent events over fetch ----------------------------------------------- */
+
+/* Calls frame(id, event, data) for each; returns when the stream ends. */
+async function read(body, frame, alive) {
+	const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+	let rest = '', id = '', event = '', data = null;
+	const line = l => {
+		if (l === '') {
+			if (data !== null) frame(id, event, data);
+			id = event = '';
+			data = null;
+		} else if (l.startsWith('data:')) {
+			const v = l.slice(l[5] === ' ' ? 6 : 5);
+			data = data === null ? v : data + '\n' + v;
+		} else if (l.startsWith('id:')) id = l.slice(3).trim();
+		else if (l.startsWith('event:')) event = l.slice(6).trim();
+	};
+	for (;;) {
+		const {done, value} = await reader.read();
+		if (done) return;
+		alive();
+		rest += value;
+		let from = 0, at;
+		while ((at = rest.indexOf('\n', from)) >= 0) {
+			line(rest.slice(from, rest[at - 1] === '\r' ? at - 1 : at));
+			from = at + 1;
+		}
+		rest = rest.slice(from);
+	}
+}
+
+/* A stream that comes back by itself. `path()` and `last()` are asked at each
+ * connection. Ends for good with 204, with `over()`, or with close(). */
+export function stream({path, last, frame, over, state}) {
+	let stopped = false, control = null, timer = 0, tries = 0, lostAt = 0;
+	let lostTimer = 0, quiet = 0, hidden = 0;
+	const lost = () => {
+		lostAt ||= Date.now();
+		lostTimer ||= setTimeout(() => state?.('lost', lostAt), LOST_MS);
+	};
+	const found = () => {
+		clearTimeout(lostTimer);
+		if (lostAt) state?.('live');
+		lostAt = lostTimer = tries = 0;
+	};
+	const stop = why => {
+		stopped = true;
+		close();
+		found();
+		state?.(why);
+	};
+	const close = () => {
+		clearTimeout(timer);
+		clearTimeout(quiet);
+		control?.abort();
+		control = null;
+	};
+	const later = ms => {
+		lost();
+		clearTimeout(timer);
+		timer = setTimeout(connect, ms ?? Math.min(WAIT_MAX,
+			WAIT_MIN * 2 ** tries++) * (0.5 + Math.random() / 2));
+	};
+	async function connect() {
+		if (stopped || document.hidden) return;
+		const mine = control = new AbortController();
+		const alive = () => {
+			clearTimeout(quiet);
+			quiet = setTimeout(() => mine.abort(), QUIET_MS);
+		};
+		let wait;
+		try {
+			const id = last?.(), headers = {Accept: 'text/event-stream'};
+			if (id) headers['Last-Event-ID'] = String(id);
+			alive();
+			const res = await ask(path(), {headers, signal: mine.signal, raw: 'response'});
+			if (res.status === 204) return stop('over');
+			found();
+			state?.('live');
+			await read(res.body, (i, event, data) => {
+				if (event === 'bye') wait = JSON.parse(data).retry_ms ?? 1000;
+				else if (event === 'gone') { emit('unauthorized'); stop('gone'); }
+				else frame(i, event, data);
+			}, alive);
+			if (stopped || over?.()) return stop('over');
+		} catch (e) {
+			if (stopped || (mine !== control && document.hidden)) return;
+			if (e.status === 401 || e.status === 403 || e.status === 404)
+				return stop('gone');
+		}
+		if (mine === control) later(wait);
+	}
+	const visible = () => {
+		clearTimeout(hidden);
+		if (document.hidden) hidden = setTimeout(close, HIDDEN_MS);
+		else if (!control && !stopped) { tries = 0; connect(); }
+	};
+	document.addEventListener('visibilitychange', visible);
+	connect();
+	return {
+		close() {
+			document.removeEventListener('visibilitychange', visible);
+			stopped = true;
+			clearTimeout(lostTimer);
+			close();
+		}, again() { stopped = false; close(); tries = 0; connect(); }, };
+}
+
+/* ---- The feed of runs ------------------------------------------------------------- */
+
+let feed = null;
+
+channel.onmessage = ({data}) => {
+	if (data.ask === 'token' && token) channel.postMessage({token});
+	else if (data.token) for (const done of asked) done(data.token);
+	else if (data.row) emit('run', data.row);
+	else if (data.feed) emit('feed', data.feed);
+};
+
+/* One tab holds the lock until it is closed, hidden or not: a feed is small. */
+export function startFeed() {
+	if (feed) return;
+	feed = true;
+	const hold = () => new Promise(() => {
+		stream({
+			path: () => '/v1/feed', frame(id, event, data) {
+				if (event !== 'run') return;
+				const row = JSON.parse(data);
+				emit('run', row);
+				channel.postMessage({row});
+			}, state(what, at) {
+				const f = {what, at};
+				emit('feed', f);
+				channel.postMessage({feed: f});
+			}, });
+	});
+	if (navigator.locks) navigator.locks.request('wend.feed', hold);
+	else hold();
+}
+
+/* ---- Small things that several pages ask ------------------------------------------- */
+
+export async function sha256(text) {
+	const d = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+	return [...new Uint8Array(d)].map(b => b.toString(16).padStart(2, '0')).join('');
+}
+
+export const idempotency = () => ({'Idempotency-Key': crypto.randomUUID()});
+
+let agentsOnce = null;
+export const agents = () => agentsOnce ??= ask('/v1/agents').catch(e => {
+	agentsOnce = null;
+	throw e;
+});
