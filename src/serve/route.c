@@ -17,6 +17,14 @@ enum { READ = WEND_RIGHT_READ, RUN = WEND_RIGHT_RUN };
 #define ID "/v1/runs/{}"
 
 const struct serve_route serve_routes[] = {
+    {"GET", "/", 0, web_page, 0, false},
+    {"GET", "/r/{}", 0, web_page, 0, false},
+    {"GET", "/chat", 0, web_page, 0, false},
+    {"GET", "/chat/{}", 0, web_page, 0, false},
+    {"GET", "/plan", 0, web_page, 0, false},
+    {"GET", "/plan/{}", 0, web_page, 0, false},
+    {"GET", "/diff/{}/{}", 0, web_page, 0, false},
+    {"GET", "/web/{}", 0, web_file, 0, false},
     {"GET", "/healthz", 0, api_health, 0, false},
     {"GET", "/readyz", 0, api_ready, 0, false},
     {"POST", "/v1/runs", RUN, api_start, SERVE_BODY_MAX, false},

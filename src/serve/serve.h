@@ -320,6 +320,11 @@ void server_tick_on(struct wend_server *server);
 void server_look_on(struct wend_server *server);
 int64_t server_now(const struct wend_server *server);
 
+/* ---- The page (web.c) ---------------------------------------------------- */
+
+void web_page(struct serve_ask *q);
+void web_file(struct serve_ask *q);
+
 /* ---- What clients may see (seen.c) --------------------------------------- */
 
 /* The run that the path names, if this user may see it; in the arena of q.
