@@ -360,6 +360,7 @@ static const struct row chunks[] = {
 
 static void put(struct buf *out, const struct http_req *r, wend_str body)
 {
+    buf_cstr(out, out->len ? " | " : "");
     buf_str(out, r->method);
     buf_char(out, ' ');
     buf_str(out, r->path);
@@ -374,14 +375,26 @@ static void put(struct buf *out, const struct http_req *r, wend_str body)
     buf_cstr(out, r->expects ? " expects" : "");
 }
 
+static void read_all(struct request_reading *g, wend_str in, size_t step,
+                     struct chance *c)
+{
+    request_reading_begin(g, put, BODY_MAX);
+    request_read(g, in, step, c);
+    if (g->requests && (g->bad || http_req_begun(&g->r)))
+        buf_cstr(&g->out, " | ");
+    if (g->bad)
+        buf_fmt(&g->out, "%d %s", g->r.status, g->r.why);
+    else if (http_req_begun(&g->r))
+        buf_cstr(&g->out, "(more)");
+}
+
 static bool reads_as(wend_str in, size_t step, struct chance *c,
                      const char *wanted)
 {
     struct request_reading g;
     bool holds;
 
-    request_reading_begin(&g, put, BODY_MAX);
-    request_read(&g, in, step, c);
+    read_all(&g, in, step, c);
     holds = !g.wrong && str_is(buf_view(&g.out), wanted);
     request_reading_free(&g);
     return holds;
@@ -394,8 +407,7 @@ static void test_rows(const char *what, const struct row *rows, size_t count)
         struct request_reading g;
         size_t bad = 0;
 
-        request_reading_begin(&g, put, BODY_MAX);
-        request_read(&g, rows[i].input, rows[i].input.len + 1, &c);
+        read_all(&g, rows[i].input, rows[i].input.len + 1, &c);
         tap_is_str(buf_view(&g.out), rows[i].wanted, "%s: %s", what,
                    rows[i].why);
         tap_ok(!g.wrong && (!g.bad || !g.r.keep), "as promised: %s",
