@@ -185,7 +185,7 @@ const stricter = new Set([
     'a CR without LF before the request',
     'the request does not begin with a method in upper case',
     'the method is over 16 bytes',
-    'CONNECT is for proxies, and this is none',
+    'CONNECT is refused: this is not a proxy',
     'the request line does not end in HTTP/1.1', // node knows HTTP/0.9, RTSP
     'a line of the head ends without CR',        // of HTTP/0.9
     'a space too many in the request line',
@@ -209,7 +209,7 @@ const stricter = new Set([
     'a tab in a header that frames the request',
     'an expectation other than 100-continue',
     'an extension of a chunk is malformed',
-    'a trailer that belongs into the head',
+    'a trailer that may only be a header',
     'the body is larger than is accepted here',
 ]);
 const hex = (text) => Buffer.from(text, 'latin1').toString('hex');

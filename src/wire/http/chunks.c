@@ -183,7 +183,7 @@ const char *http_chunks_byte(struct http_chunks *c, char byte)
     if ((c->state == HTTP_CHUNK_TRAILER ||
          c->state == HTTP_CHUNK_TRAILER_NAME) &&
         !name_byte(c, byte))
-        return "a trailer that belongs into the head";
+        return "a trailer that may only be a header";
     if (c->state >= HTTP_CHUNK_LF && c->state <= HTTP_CHUNK_DATA_LF)
         c->line_len = 0;
     c->state = steps[i].next;

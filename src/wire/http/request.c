@@ -149,7 +149,7 @@ static enum http_req_event read_request(struct http_req *r, wend_str line,
                    status == 505 ? "the version of HTTP is neither 1.0 nor 1.1"
                                  : "the request line does not end in HTTP/1.1");
     if (str_is(r->method, "CONNECT"))
-        return bad(r, 501, "CONNECT is for proxies, and this is none");
+        return bad(r, 501, "CONNECT is refused: this is not a proxy");
     why = target_why(r->target);
     if (!why)
         why = split_target(r, authority);

@@ -208,7 +208,7 @@ static const struct row lines[] = {
     ROW("a version in lower case", "GET / http/1.1\r\n", NO_VERSION),
     ROW("another protocol", "GET / RTSP/1.0\r\n", NO_VERSION),
     ROW("CONNECT", "CONNECT a:80 HTTP/1.1\r\n",
-        "501 CONNECT is for proxies, and this is none"),
+        "501 CONNECT is refused: this is not a proxy"),
 };
 
 #define LENGTH "400 the Content-Length is not a number"
@@ -320,7 +320,7 @@ static const struct row fields[] = {
 #define END "400 a chunk does not end where it should"
 #define EXT "400 an extension of a chunk is malformed"
 #define TRAILER "400 a trailer is malformed"
-#define HEAD_ONLY "400 a trailer that belongs into the head"
+#define HEAD_ONLY "400 a trailer that may only be a header"
 #define LARGE "413 the body is larger than is accepted here"
 
 static const struct row chunks[] = {
