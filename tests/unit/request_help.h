@@ -42,8 +42,7 @@ static inline void request_reading_free(struct request_reading *g)
 
 static inline void request_done(struct request_reading *g)
 {
-    if (g->requests++)
-        buf_cstr(&g->out, " | ");
+    g->requests++;
     g->put(&g->out, &g->r, buf_view(&g->body));
     buf_clear(&g->body);
     http_req_begin(&g->r, &g->head);
@@ -75,17 +74,6 @@ static inline void request_feed(struct request_reading *g, wend_str piece)
     free(copy);
 }
 
-/* The connection is closed. */
-static inline void request_over(struct request_reading *g)
-{
-    if (g->requests && (g->bad || http_req_begun(&g->r)))
-        buf_cstr(&g->out, " | ");
-    if (g->bad)
-        buf_fmt(&g->out, "%d %s", g->r.status, g->r.why);
-    else if (http_req_begun(&g->r))
-        buf_cstr(&g->out, "(more)");
-}
-
 /* step 0: pieces of 1 to 40 bytes by chance. */
 static inline void request_read(struct request_reading *g, wend_str in,
                                 size_t step, struct chance *c)
@@ -96,7 +84,6 @@ static inline void request_read(struct request_reading *g, wend_str in,
             len = in.len - at;
         request_feed(g, (wend_str){in.ptr + at, len});
     }
-    request_over(g);
 }
 
 #endif

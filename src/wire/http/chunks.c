@@ -11,6 +11,8 @@
 
 #include <assert.h>
 
+#include "base/header.h"
+
 const char http_trailers_too_long[] = "the trailers are too long";
 
 /* ---- Headers ------------------------------------------------------------- */
@@ -139,6 +141,17 @@ static const char *too_long(struct http_chunks *c)
                                    : NULL;
 }
 
+/* Keeps the byte of a trailer's name; false: that one cannot come there. */
+static bool name_byte(struct http_chunks *c, char byte)
+{
+    if (c->state == HTTP_CHUNK_TRAILER)
+        c->name_len = 0;
+    if (byte != ':' && c->name_len < sizeof c->name)
+        c->name[c->name_len++] = byte;
+    return byte != ':' || !c->limits->strict ||
+           !header_is_ours((wend_str){c->name, c->name_len});
+}
+
 void http_chunks_begin(struct http_chunks *c,
                        const struct http_chunks_limits *limits)
 {
@@ -167,6 +180,10 @@ const char *http_chunks_byte(struct http_chunks *c, char byte)
         i = count; /* a size has a digit */
     if (i == count)
         return why_not(c->state, c->limits->strict);
+    if ((c->state == HTTP_CHUNK_TRAILER ||
+         c->state == HTTP_CHUNK_TRAILER_NAME) &&
+        !name_byte(c, byte))
+        return "a trailer that may only be a header";
     if (c->state >= HTTP_CHUNK_LF && c->state <= HTTP_CHUNK_DATA_LF)
         c->line_len = 0;
     c->state = steps[i].next;

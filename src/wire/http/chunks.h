@@ -58,9 +58,12 @@ struct http_chunks_limits {
     size_t line_max;     /* a chunk's size and its extensions */
     size_t ext_max;      /* extensions of all chunks */
     size_t trailers_max; /* all of them */
-    bool strict; /* no LF alone, no space behind a size, extensions as the
-                  * grammar has them */
+    /* No LF alone, no space behind a size, extensions as the grammar has
+     * them, no trailer that frames or routes: others may heed it. */
+    bool strict;
 };
+
+enum { HTTP_TRAILER_NAME_KEPT = 24 }; /* longer than any that is refused */
 
 struct http_chunks {
     const struct http_chunks_limits *limits;
@@ -68,6 +71,8 @@ struct http_chunks {
     size_t line_len; /* of a chunk's line; of all trailers */
     size_t ext_len;  /* of all chunks */
     uint64_t left;
+    size_t name_len; /* of a trailer; the name may be cut */
+    char name[HTTP_TRAILER_NAME_KEPT];
 };
 
 void http_chunks_begin(struct http_chunks *c,

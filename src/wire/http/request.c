@@ -149,7 +149,7 @@ static enum http_req_event read_request(struct http_req *r, wend_str line,
                    status == 505 ? "the version of HTTP is neither 1.0 nor 1.1"
                                  : "the request line does not end in HTTP/1.1");
     if (str_is(r->method, "CONNECT"))
-        return bad(r, 501, "CONNECT is for proxies, and this is none");
+        return bad(r, 501, "CONNECT is refused: this is not a proxy");
     why = target_why(r->target);
     if (!why)
         why = split_target(r, authority);
@@ -247,7 +247,12 @@ static enum http_req_event read_field(struct http_req *r, wend_str line)
     if (known[i].twice && r->seen & 1u << i)
         return bad(r, 400, known[i].twice);
     r->seen |= 1u << i;
-    return known[i].read ? known[i].read(r, value) : HTTP_REQ_MORE;
+    if (!known[i].read)
+        return HTTP_REQ_MORE;
+    /* Not all readers take a tab for white space around a value. */
+    if (str_has(line, STR("\t")))
+        return bad(r, 400, "a tab in a header that frames the request");
+    return known[i].read(r, value);
 }
 
 /* RFC 9112, 6.3: which bytes are the body. */

@@ -115,22 +115,23 @@ static void test_limits(void)
         const char *why;
         void (*put)(struct buf *b, size_t size);
         size_t limit;
+        int status;
         const char *wanted;
     } rows[] = {
-        {"the request line", put_line, HTTP_REQ_LINE_MAX,
-         "414 the request line is over 8 KiB"},
-        {"one header", put_long_field, HTTP_REQ_FIELDS_BYTES,
-         "431 the headers are over 32 KiB"},
-        {"bytes of headers", put_short_fields, HTTP_REQ_FIELDS_BYTES,
-         "431 the headers are over 32 KiB"},
-        {"headers", put_many_fields, HTTP_REQ_FIELDS_MAX,
-         "431 over 100 headers"},
-        {"a chunk's line", put_chunk_line, HTTP_REQ_CHUNK_LINE_MAX,
-         "400 the line of a chunk is too long"},
-        {"extensions", put_extensions, HTTP_REQ_CHUNK_EXT_MAX,
-         "400 the extensions of chunks are too long"},
-        {"trailers", put_trailers, HTTP_REQ_TRAILERS_BYTES,
-         "431 the trailers are too long"},
+        {"the request line", put_line, HTTP_REQ_LINE_MAX, 414,
+         "the request line is over 8 KiB"},
+        {"one header", put_long_field, HTTP_REQ_FIELDS_BYTES, 431,
+         "the headers are over 32 KiB"},
+        {"bytes of headers", put_short_fields, HTTP_REQ_FIELDS_BYTES, 431,
+         "the headers are over 32 KiB"},
+        {"headers", put_many_fields, HTTP_REQ_FIELDS_MAX, 431,
+         "over 100 headers"},
+        {"a chunk's line", put_chunk_line, HTTP_REQ_CHUNK_LINE_MAX, 400,
+         "the line of a chunk is too long"},
+        {"extensions", put_extensions, HTTP_REQ_CHUNK_EXT_MAX, 400,
+         "the extensions of chunks are too long"},
+        {"trailers", put_trailers, HTTP_REQ_TRAILERS_BYTES, 431,
+         "the trailers are too long"},
     };
     static const size_t steps[] = {1, 7, 1000, 1 << 20};
     struct chance c = {1};
@@ -147,7 +148,8 @@ static void test_limits(void)
                 request_reading_begin(&g, put, BODY_MAX);
                 request_read(&g, buf_view(&in), steps[k], &c);
                 bad += more < 2 ? g.bad || g.requests != 1
-                                : !str_is(buf_view(&g.out), rows[i].wanted);
+                                : !g.bad || g.r.status != rows[i].status ||
+                                      strcmp(g.r.why, rows[i].wanted) != 0;
                 request_reading_free(&g);
             }
             tap_ok(!bad, "limit %+d: %s", (int)more - 1, rows[i].why);
