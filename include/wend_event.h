@@ -406,6 +406,8 @@ typedef struct wend_ev_action_end {
     wend_str reason;
     wend_str labels_json; /* besides those of its tool; absent: none */
     bool given;           /* the fork supplied this result, not the action */
+    const wend_ev_part *parts; /* that come with the output of a tool */
+    size_t parts_count;
 } wend_ev_action_end;
 
 typedef struct wend_ev_plan_end {

@@ -98,6 +98,17 @@ static void put_members(struct buf *b, const void *from, const struct member *m,
     }
 }
 
+/* Files of a result. */
+static void put_parts(struct buf *b, const struct plan_parts *with)
+{
+    json_open(b, "parts", '[');
+    for (size_t i = 0; with && i < with->count; i++) {
+        json_key(b, NULL);
+        part_write(b, &with->list[i]);
+    }
+    json_close(b, ']');
+}
+
 /* What a model has written, as it was handed over. */
 static void put_written(struct buf *b, const struct plan *p)
 {
@@ -155,7 +166,14 @@ void plan_state_write(struct buf *b, const struct plan_state *p)
         buf_cstr(b, i ? ",{" : "{");
         put_members(b, plan_action_state(p, i), action_members,
                     COUNT(action_members));
+        put_parts(b, plan_action_state(p, i)->parts);
         buf_char(b, '}');
+    }
+    buf_cstr(b, "],\"files\":[");
+    for (uint32_t i = 0; p->started && i < p->parts.count; i++) {
+        json_open(b, NULL, '{');
+        put_parts(b, plan_parts_of(p, i));
+        json_close(b, '}');
     }
     buf_cstr(b, "],\"values\":[");
     for (uint32_t i = 0; p->started && i < p->values.count; i++) {
@@ -199,6 +217,16 @@ static bool read_members(const struct json *j, void *to, struct arena *a,
     return true;
 }
 
+static const struct plan_parts *read_parts(const struct json *j,
+                                           struct arena *a)
+{
+    struct plan_parts *with = arena_alloc(a, sizeof *with);
+
+    if (with)
+        with->list = parts_of(j, a, &with->count);
+    return with && with->count ? with : NULL;
+}
+
 static bool read_actions(const struct json *list, struct arena *a,
                          struct plan_state *p)
 {
@@ -211,9 +239,21 @@ static bool read_actions(const struct json *list, struct arena *a,
             !read_members(e, s, a, action_members, COUNT(action_members)) ||
             s->at >= ACTION_ATS)
             return false;
+        s->parts = read_parts(e, a);
         plan_keep_state(p, i, s, NULL);
     }
     return !e;
+}
+
+/* Empty, or of each slot. */
+static bool read_files(const struct json *list, struct arena *a,
+                       struct plan_state *p)
+{
+    const struct json *e = json_items(list);
+
+    for (uint32_t i = 0; e && i < p->values.count; i++, e = e->next)
+        plan_set_parts(p, i, read_parts(e, a), a);
+    return !e && !a->failed;
 }
 
 static bool read_values(const struct json *list, struct arena *a,
@@ -313,5 +353,6 @@ bool plan_state_read(const struct json *j, struct arena *a,
         p->learned_ms = read_learned(p->plan, json_get(j, "learned"), a);
     return !p->started ||
            (plan_room(p, a) && read_actions(json_get(j, "actions"), a, p) &&
+            read_files(json_get(j, "files"), a, p) &&
             read_values(json_get(j, "values"), a, p));
 }

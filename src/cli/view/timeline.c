@@ -310,6 +310,7 @@ static void action_end(struct timeline *t, const wend_event *ev)
         span_supersede(t, ev, s);
         return;
     }
+    keep_pictures(t, e->parts, e->parts_count);
     s->note = timeline_note(t, e->action);
     s->why = keep_name(t, e->reason);
     s->cached = e->cached;

@@ -90,6 +90,9 @@ const wend_ev_part *event_part(const wend_event *ev, size_t i);
 /* A part alone, as events have it. */
 void part_write(struct buf *b, const wend_ev_part *p);
 bool part_read(const struct json *j, struct arena *a, wend_ev_part *out);
+/* A copy in the arena; NULL if there are none, or memory runs out. */
+const wend_ev_part *parts_keep(const wend_ev_part *parts, size_t count,
+                               struct arena *a);
 
 /* Appends the canonical line. Long strings and the chunks of long lists are
  * replaced by references and listed in `blobs` (may be NULL). */

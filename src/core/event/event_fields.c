@@ -136,6 +136,8 @@ _Static_assert(AT(run_start.parts_count) ==
                        AT(run_start.past_parts) + sizeof(void *) &&
                    AT(call_end.parts_count) ==
                        AT(call_end.parts) + sizeof(void *) &&
+                   AT(action_end.parts_count) ==
+                       AT(action_end.parts) + sizeof(void *) &&
                    AT(message.parts_count) ==
                        AT(message.parts) + sizeof(void *),
                "a list's count follows its pointer");
@@ -378,7 +380,8 @@ static const struct event_fields by_type[WEND_EVENT_TYPES] = {
         REF_O("error", action_end.error, failure),
         STR_O("reason", action_end.reason),
         JSON_O("labels", action_end.labels_json),
-        BOOL_O("given", action_end.given)),
+        BOOL_O("given", action_end.given),
+        LIST_O("parts", action_end.parts, part)),
     EVENT(PLAN_END, plan_end,
         ENUM_F("outcome", plan_end.outcome, outcome_words),
         I64_F("ok", plan_end.ok),

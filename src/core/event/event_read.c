@@ -268,6 +268,21 @@ bool part_read(const struct json *j, struct arena *a, wend_ev_part *out)
     return read_fields(&r, part_fields, j, out);
 }
 
+const wend_ev_part *parts_keep(const wend_ev_part *parts, size_t count,
+                               struct arena *a)
+{
+    wend_ev_part *copy = count ? arena_alloc(a, count * sizeof *copy) : NULL;
+
+    for (size_t i = 0; copy && i < count; i++) {
+        copy[i] = parts[i];
+        copy[i].type = arena_str(a, str_or(parts[i].type, ""));
+        copy[i].media = arena_str(a, str_or(parts[i].media, ""));
+        copy[i].hash = arena_str(a, str_or(parts[i].hash, ""));
+        copy[i].name = arena_str(a, parts[i].name);
+    }
+    return copy;
+}
+
 /* 1763171411.123456 -> microseconds. */
 static bool time_of(const struct json *j, int64_t *out)
 {

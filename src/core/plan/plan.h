@@ -54,6 +54,24 @@ struct plan_names {
     size_t count;
 };
 
+/* Files of an action: one by its path; those that came with a result; or those
+ * that an input of this plan was given by the workflow action of another. */
+struct plan_file {
+    wend_str path;          /* the name of a part of the run; absent: see ref */
+    const struct ref *ref;  /* to a result, or to an input; NULL: a path */
+    bool given;             /* to an input */
+    int64_t part;           /* only this one of them; -1: all */
+    const wend_str *hashes; /* of the parts that the input was given */
+    size_t hashes_count;
+    wend_str input; /* of a workflow: the input of that plan that gets them */
+    uint32_t line, column;
+};
+
+struct action_files {
+    const struct plan_file *list;
+    size_t count;
+};
+
 /* A case of a decision; plan_chosen has the actions that it chooses. */
 struct plan_case {
     const struct expr *when; /* NULL: else */
@@ -76,7 +94,7 @@ struct plan_action {
     const struct template *params; /* makes JSON; NULL: {} */
     struct params asks;            /* of an llm action: what params has */
     const struct template *prompt; /* makes text; NULL: none */
-    struct plan_names files;       /* that come with it: parts of the run */
+    struct action_files files;     /* that come with it */
     wend_str output_key;           /* absent: its output has no name */
     uint32_t output_slot;          /* of that in a scope; or NAME_NONE */
     int64_t timeout_ms;

@@ -69,6 +69,31 @@ bool plan_room(struct plan_state *p, struct arena *a)
     return !a->failed;
 }
 
+/* ---- Files of values ----------------------------------------------------- */
+
+void plan_set_parts(struct plan_state *p, uint32_t slot,
+                    const struct plan_parts *parts, struct arena *a)
+{
+    if (parts && !p->parts.count)
+        pvec_make(&p->parts, p->plan->keys.count, NULL, a);
+    if (p->parts.count && !a->failed)
+        pvec_set(&p->parts, slot, parts, 0, a);
+}
+
+void plan_keep_parts(struct plan_state *p, const struct plan_state *old,
+                     struct arena *a)
+{
+    for (uint32_t i = 0; i < old->parts.count && !a->failed; i++) {
+        const struct plan_parts *parts = plan_parts_of(old, i);
+        uint32_t slot =
+            parts ? names_find(&p->plan->keys, old->plan->keys.list[i])
+                  : NAME_NONE;
+
+        if (slot != NAME_NONE && pvec_get(&p->values, slot))
+            plan_set_parts(p, slot, parts, a);
+    }
+}
+
 /* ---- Actions ------------------------------------------------------------- */
 
 static const struct action_state *state_if_any(const struct plan_state *p,
@@ -190,6 +215,8 @@ void plan_grow(struct plan_state *p, const struct plan *plan, struct arena *a)
     if (!plan_room(p, a))
         return;
     keep_values(p, &old);
+    p->parts = (struct pvec){0};
+    plan_keep_parts(p, &old, a);
     for (uint32_t i = 0; i < old.plan->count; i++) {
         const struct action_state *s = plan_action_state(&old, i);
 

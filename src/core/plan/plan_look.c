@@ -53,6 +53,12 @@ static wend_str value_of(const struct plan_state *p, uint32_t slot)
     return v ? *v : STR_NONE;
 }
 
+const struct plan_parts *plan_parts_of(const struct plan_state *p,
+                                       uint32_t slot)
+{
+    return slot < p->parts.count ? pvec_get(&p->parts, slot) : NULL;
+}
+
 bool plan_scope(const struct plan_state *p, const struct ref *refs,
                 struct arena *a, struct scope *out)
 {

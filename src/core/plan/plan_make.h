@@ -26,6 +26,11 @@ bool draft_begin(struct plan_draft *d, const struct plan *p, size_t count);
 bool draft_action(struct plan_draft *d, const struct json *j);
 /* If s says that a text with references is wrong: the place in it, too. */
 wend_status draft_inside(struct fields *f, wend_status s);
+/* plan_attach.c: one entry of `files`, a struct plan_file. */
+FIELD_READ(draft_file);
+/* What fits the type of the action, once all of it is read. */
+wend_status draft_files(struct fields *f, const struct json *action,
+                        const struct plan_action *a);
 /* A valid name of an input or an output_key. No minus, since $a-b is a
  * difference. */
 bool plan_key_ok(wend_str name);

@@ -112,31 +112,11 @@ static FIELD_READ(read_prompt)
     return s ? s : draft_inside(f, template_text(&d->reader, j, at));
 }
 
-/* The name of a part of the run, or $INPUT, which has that name. */
-static FIELD_READ(read_file)
+/* A workflow has a mapping from inputs. */
+static FIELD_READ(read_files)
 {
-    struct plan_draft *d = f->ctx;
-    struct plan_name *n = at;
-    wend_status s = read_mention(f, field, j, at);
-    const struct json *input;
-
-    if (s == WEND_OK && d->plan->written)
-        return fields_fail(f, j,
-                           "%s: a plan that a model writes has no files; read "
-                           "them with a tool",
-                           fields_where(f));
-    if (s == WEND_OK && n->text.ptr[0] == '$') {
-        input = json_member(json_get(f->root, "inputs"), str_skip(n->text, 1));
-        if (!input || input->kind != JSON_STRING || !input->text.len)
-            return fields_wrong(f, j,
-                                "a path, or $NAME of an input that is "
-                                "a path");
-        n->text = input->text;
-    }
-    if (s == WEND_OK && (n->text.len > ACTION_FILE_BYTES ||
-                         memchr(n->text.ptr, 0, n->text.len)))
-        return fields_wrong(f, j, "a path of at most 255 bytes");
-    return s;
+    return j->kind == JSON_OBJECT ? field_map(f, field, j, at)
+                                  : field_list(f, field, j, at);
 }
 
 static FIELD_READ(read_when)
@@ -238,8 +218,9 @@ static FIELD_READ(read_target)
 enum {
     LLM = 1 << ACTION_LLM,
     AGENT = 1 << ACTION_AGENT,
+    WORKFLOW = 1 << ACTION_WORKFLOW,
     DECIDES = 1 << ACTION_DECISION,
-    CALLS = 1 << ACTION_TOOL | AGENT | 1 << ACTION_RELIC | 1 << ACTION_WORKFLOW,
+    CALLS = 1 << ACTION_TOOL | AGENT | 1 << ACTION_RELIC | WORKFLOW,
 };
 
 static const char *const classes[] = {
@@ -258,9 +239,9 @@ static const struct field action_rows[] = {
     {"mode", field_index, AT(mode), .words = action_mode_names},
     {"params", read_params, AT(params), .kinds = CALLS | LLM},
     {"prompt", read_prompt, AT(prompt), .kinds = AGENT | LLM, .must = LLM},
-    {"files", field_list,
-     FIELD_ITEMS(struct plan_action, files.list, read_file, ACTION_FILES_MAX),
-     .kinds = AGENT | LLM},
+    {"files", read_files,
+     FIELD_ITEMS(struct plan_action, files.list, draft_file, ACTION_FILES_MAX),
+     .kinds = AGENT | LLM | WORKFLOW},
     {"output_key", read_key, AT(output_key)},
     {"timeout", field_ms, AT(timeout_ms), .min = 1},
     {"retry", field_mapping, AT(retry), .rows = retry_rows},
@@ -321,11 +302,8 @@ static wend_status read_action(struct fields *f, const struct json *j,
                            a->type);
     if (!s && a->type == ACTION_LLM)
         s = read_asks(f, json_get(j, "params"), &a->asks);
-    if (!s && a->files.count && json_get(json_get(j, "params"), "parts"))
-        s = fields_fail(f, json_get(j, "files"),
-                        "%s.files are given as 'parts', which is in params, "
-                        "too; give that another name",
-                        fields_where(f));
+    if (!s && json_get(j, "files"))
+        s = draft_files(f, j, a);
     if (!s && a->type == ACTION_AGENT && !a->prompt && !a->params)
         s = fields_missing(f, j, "prompt' or 'params");
     if (!s && a->type == ACTION_RELIC &&

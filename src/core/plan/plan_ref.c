@@ -246,6 +246,34 @@ static bool check_refs(struct checker *c, uint32_t user, const struct ref *refs,
     return ok;
 }
 
+/* Only tools give files; a fallback may, in the place of its action. */
+static bool gives_files(const struct checker *c, uint32_t by)
+{
+    const struct plan *p = c->d->plan;
+
+    for (; by != PLAN_NONE; by = c->also[by])
+        for (uint32_t i = by; i != PLAN_NONE; i = p->graph.fallback[i])
+            if (p->actions[i]->type == ACTION_TOOL ||
+                p->actions[i]->type == ACTION_RELIC)
+                return true;
+    return false;
+}
+
+static bool check_files(struct checker *c, const struct plan_action *a)
+{
+    for (size_t i = 0; i < a->files.count; i++) {
+        const struct plan_file *file = &a->files.list[i];
+        uint32_t by =
+            file->ref && !file->given ? c->first[file->ref->slot] : PLAN_NONE;
+
+        if (by != PLAN_NONE && !gives_files(c, by))
+            return draft_refuse_ref(c->d, file->ref, " is the output of '",
+                                    c->d->actions[by]->name,
+                                    "', which is no tool and gives no files");
+    }
+    return true;
+}
+
 static bool check_all(struct checker *c)
 {
     const struct plan *p = c->d->plan;
@@ -255,7 +283,8 @@ static bool check_all(struct checker *c)
     for (uint32_t i = 0; i < p->count && ok; i++) {
         for (uint32_t k = g->deps_at[i]; k < g->deps_at[i + 1]; k++)
             c->seen[g->deps[k]] = i;
-        ok = check_refs(c, i, p->actions[i]->refs, &c->d->whole[i]);
+        ok = check_refs(c, i, p->actions[i]->refs, &c->d->whole[i]) &&
+             check_files(c, p->actions[i]);
     }
     return ok && check_refs(c, PLAN_NONE, c->d->output_refs, NULL) &&
            value_edges_settle(&c->edges);

@@ -63,7 +63,7 @@ void plan_keep_state(struct plan_state *p, uint32_t i,
 }
 
 static void set_value(struct plan_state *p, uint32_t slot, wend_str json,
-                      struct arena *a)
+                      const struct plan_parts *parts, struct arena *a)
 {
     wend_str *v = slot != NAME_NONE ? arena_alloc(a, sizeof *v) : NULL;
 
@@ -72,6 +72,7 @@ static void set_value(struct plan_state *p, uint32_t slot, wend_str json,
         return;
     *v = json;
     pvec_set(&p->values, slot, v, 0, a);
+    plan_set_parts(p, slot, parts, a);
 }
 
 /* ---- Who may start ------------------------------------------------------- */
@@ -194,11 +195,13 @@ static void note_failure(struct plan_state *p, uint32_t i, struct arena *a)
 }
 
 /* A fallback ended: the action that it is for counts as it does. */
-static wend_outcome stand_in(struct plan_state *p, uint32_t of, wend_str output,
-                             wend_outcome how, struct arena *a)
+static wend_outcome stand_in(struct plan_state *p, uint32_t of,
+                             const struct action_state *last, wend_outcome how,
+                             struct arena *a)
 {
-    if (how == WEND_OUTCOME_OK && output.ptr) /* else it is forgotten */
-        set_value(p, p->plan->actions[of]->output_slot, output, a);
+    if (how == WEND_OUTCOME_OK && last->output.ptr) /* else it is forgotten */
+        set_value(p, p->plan->actions[of]->output_slot, last->output,
+                  last->parts, a);
     if (how == WEND_OUTCOME_OK)
         return how;
     return p->plan->actions[of]->skip_on_error ? WEND_OUTCOME_SKIPPED
@@ -217,7 +220,7 @@ static void counts_as(struct plan_state *p, uint32_t i, wend_outcome how,
                       struct arena *a)
 {
     const struct plan_graph *g = &p->plan->graph;
-    wend_str output = plan_action_state(p, i)->output; /* of the last one */
+    const struct action_state *last = plan_action_state(p, i);
 
     for (;;) {
         struct action_state *s = copy_of(p, i, a);
@@ -237,7 +240,7 @@ static void counts_as(struct plan_state *p, uint32_t i, wend_outcome how,
         skip_waiting(p, g->fallback[i], STR("not_needed"), a);
         if (a->failed || of == PLAN_NONE || !waits_for_fallback(p, of))
             return;
-        how = stand_in(p, of, output, how, a);
+        how = stand_in(p, of, last, how, a);
         i = of;
     }
 }
@@ -408,6 +411,19 @@ static wend_str told_of(const wend_ev_action_end *e, struct arena *a)
     return arena_str(a, (wend_str){why.ptr, utf8_cut(why, TOLD_BYTES_MAX)});
 }
 
+/* NULL: nothing came with the result. */
+static const struct plan_parts *parts_with(const wend_ev_action_end *e,
+                                           struct arena *a)
+{
+    struct plan_parts *parts =
+        e->parts_count ? arena_alloc(a, sizeof *parts) : NULL;
+
+    if (parts)
+        *parts = (struct plan_parts){parts_keep(e->parts, e->parts_count, a),
+                                     e->parts_count};
+    return parts && parts->list ? parts : NULL;
+}
+
 static bool on_action_end(struct evolving *x)
 {
     struct plan_state *p = x->p;
@@ -417,6 +433,7 @@ static bool on_action_end(struct evolving *x)
     const wend_ev_action_end *e = &x->ev->u.action_end;
     const struct plan_action *action = p->plan->actions[i];
     bool ran = marks_of(s) == 1 << MARK_RUNS;
+    const struct plan_parts *parts;
     wend_str output;
 
     if (e->outcome == WEND_OUTCOME_SUPERSEDED) {
@@ -426,17 +443,20 @@ static bool on_action_end(struct evolving *x)
     if (s->at == AT_ENDED)
         return false;
     output = arena_str(a, str_or(e->output_json, "null"));
+    parts = parts_with(e, a);
     p->approvals -= action_needs_approval(s);
     count_end(p, i, e->outcome, ran);
     s->at = AT_ENDED;
     s->outcome = e->outcome;
     s->params = s->key = STR_NONE; /* not needed any more */
     s->reason = is_told(p->plan) ? told_of(e, a) : STR_NONE;
-    if (p->plan->graph.fallback_of[i] != PLAN_NONE || is_told(p->plan))
+    if (p->plan->graph.fallback_of[i] != PLAN_NONE || is_told(p->plan)) {
         s->output = output;
+        s->parts = parts;
+    }
     plan_keep_state(p, i, s, a);
     if (e->outcome == WEND_OUTCOME_OK)
-        set_value(p, action->output_slot, output, a);
+        set_value(p, action->output_slot, output, parts, a);
     if (e->outcome == WEND_OUTCOME_OK && action->type == ACTION_DECISION)
         skip_not_chosen(p, i, output, a);
     if (e->outcome != WEND_OUTCOME_SKIPPED)

@@ -55,6 +55,12 @@ struct allowance {
                 */
 };
 
+/* Files that came with a result. */
+struct plan_parts {
+    const wend_ev_part *list;
+    size_t count;
+};
+
 struct action_state {
     enum action_at at;
     wend_outcome outcome; /* once it has ended */
@@ -77,9 +83,10 @@ struct action_state {
     wend_str params; /* resolved, once asked about or started */
     wend_str output; /* kept for a fallback, whose action may take it, and
                         for all in a model's plan */
-    wend_str child;  /* the run that it waits for; absent: none */
-    bool left;       /* its child has ended, or is left to another run */
-    wend_str key;    /* while it runs; stays, also in a fork */
+    const struct plan_parts *parts; /* ... for a fallback; NULL: none */
+    wend_str child; /* the run that it waits for; absent: none */
+    bool left;      /* its child has ended, or is left to another run */
+    wend_str key;   /* while it runs; stays, also in a fork */
 };
 
 /* It waits for approval. */
@@ -107,6 +114,8 @@ struct plan_state {
     const uint32_t *action;    /* ... and back */
     struct pvec actions;       /* of struct action_state */
     struct pvec values;        /* by slot of plan->keys, of wend_str */
+    struct pvec parts;         /* ... of struct plan_parts; empty: no value has
+                                  any */
     bool started, ended;       /* plan_start, plan_end */
     int64_t started_us;
     uint32_t running, holding;    /* that take a slot; of them, sync */
@@ -152,6 +161,15 @@ bool plan_scope(const struct plan_state *p, const struct ref *refs,
 /* All values. */
 bool plan_scope_all(const struct plan_state *p, struct arena *a,
                     struct scope *out);
+
+/* What came with the value of a slot; NULL: nothing. */
+const struct plan_parts *plan_parts_of(const struct plan_state *p,
+                                       uint32_t slot);
+void plan_set_parts(struct plan_state *p, uint32_t slot,
+                    const struct plan_parts *parts, struct arena *a);
+/* The files of values that p has of another state, by name. */
+void plan_keep_parts(struct plan_state *p, const struct plan_state *old,
+                     struct arena *a);
 
 /* Places and empty vectors for p->plan; then each action gets its state. */
 bool plan_room(struct plan_state *p, struct arena *a);

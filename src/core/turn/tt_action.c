@@ -15,27 +15,16 @@
 
 /* ---- Its model call ------------------------------------------------------ */
 
-/* A file of the action, among those that the run began with; or NULL. */
-static const wend_ev_part *file_of(const struct turn *t, wend_str name)
-{
-    for (size_t i = 0; t->first && i < t->first->parts_count; i++)
-        if (str_eq(t->first->parts[i].name, name))
-            return &t->first->parts[i];
-    return NULL;
-}
-
 int64_t action_tokens(const struct turn *t, uint32_t i, wend_str params)
 {
     const struct plan_action *a = t->plan.plan->actions[i];
     int64_t tokens =
         tokens_estimate(t->frame->system.len) + tokens_estimate(params.len);
+    const wend_ev_part *p;
 
-    for (size_t n = 0; n < a->files.count; n++) {
-        const wend_ev_part *p = file_of(t, a->files.list[n].text);
-
-        if (p)
+    for (size_t f = 0; f < a->files.count; f++)
+        for (size_t n = 0; (p = turn_file(t, &a->files.list[f], n)); n++)
             spend(&tokens, part_tokens(p, action_model(t, a)));
-    }
     return tokens;
 }
 
@@ -206,24 +195,88 @@ static const struct plan_action *action_of(const struct tt *x, uint32_t i)
     return x->t->plan.plan->actions[i];
 }
 
-static wend_status put_files(const struct turn *t, const struct plan_action *a,
-                             struct buf *out, wend_error *why)
+/* Of an entry that means no file. */
+static wend_status no_file(const struct turn *t, const struct plan_file *f,
+                           wend_error *why)
 {
-    if (!a->files.count)
-        return WEND_OK;
-    json_open(out, "parts", '[');
-    for (size_t i = 0; i < a->files.count; i++) {
-        wend_str name = a->files.list[i].text;
-        const wend_ev_part *p = file_of(t, name);
+    if (!f->ref)
+        return fail(why, WEND_E_NOTFOUND, "the run has no file '%.*s'",
+                    UTF8_ARGS(f->path, 80));
+    return t->plan.plan->missing_null
+               ? WEND_OK
+               : fail(why, WEND_E_NOTFOUND, "%.*s has no files",
+                      UTF8_ARGS(f->ref->text, 80));
+}
 
-        if (!p)
-            return fail(why, WEND_E_INVAL, "the run has no file '%.*s'",
-                        UTF8_ARGS(name, 80));
+static wend_status put_file(const struct turn *t, const struct plan_file *f,
+                            struct buf *out, size_t *count, wend_error *why)
+{
+    const wend_ev_part *p;
+    size_t n = 0;
+
+    for (; (p = turn_file(t, f, n)); n++, ++*count) {
+        if (*count == ACTION_FILES_MAX)
+            return fail(why, WEND_E_LIMIT, "an action has at most %d files",
+                        ACTION_FILES_MAX);
         json_key(out, NULL);
         part_write(out, p);
     }
-    json_close(out, ']');
-    return WEND_OK;
+    return n ? WEND_OK : no_file(t, f, why);
+}
+
+/* Before anything is sent, if the model is known not to accept them. */
+static wend_status check_files(const struct turn *t,
+                               const struct plan_action *a,
+                               const struct mem *mem, wend_error *why)
+{
+    const struct model_use *m = action_model(t, a);
+    struct buf text = {.mem = mem};
+    size_t images = 0;
+    const wend_ev_part *p;
+    bool refused = false;
+
+    for (size_t i = 0; i < a->files.count; i++)
+        for (size_t n = 0; (p = turn_file(t, &a->files.list[i], n)); n++)
+            images += media_type_of(p) == MEDIA_IMAGE;
+    for (size_t i = 0; i < a->files.count; i++)
+        for (size_t n = 0; !refused && (p = turn_file(t, &a->files.list[i], n));
+             n++)
+            refused =
+                part_refused(m, p, images, str_or(p->name, "a part"), &text);
+    if (refused)
+        fail(why, text.failed ? WEND_E_NOMEM : WEND_E_INVAL, "%.*s",
+             UTF8_ARGS(buf_view(&text), 400));
+    buf_free(&text);
+    return refused ? why->status : WEND_OK;
+}
+
+/* As "parts"; a workflow has the names of the inputs that get them. */
+static wend_status put_files(const struct turn *t, const struct plan_action *a,
+                             struct buf *out, wend_error *why)
+{
+    bool mapped = a->type == ACTION_WORKFLOW;
+    wend_status s = WEND_OK;
+    size_t count = 0;
+
+    if (!a->files.count)
+        return WEND_OK;
+    if (a->type == ACTION_LLM)
+        s = check_files(t, a, out->mem, why);
+    if (!mapped)
+        json_open(out, "parts", '[');
+    for (size_t i = 0; s == WEND_OK && i < a->files.count; i++) {
+        if (mapped) {
+            json_key(out, NULL);
+            json_put_str(out, a->files.list[i].input);
+            buf_cstr(out, ":[");
+        }
+        s = put_file(t, &a->files.list[i], out, &count, why);
+        if (mapped)
+            json_close(out, ']');
+    }
+    if (!mapped)
+        json_close(out, ']');
+    return s;
 }
 
 static wend_status put_prompt(const struct plan_action *a,
@@ -283,8 +336,9 @@ bool action_params(struct tt *x, uint32_t i, wend_str *out)
     buf_free(&b);
     if (!x->s->scratch->failed)
         refuse_action(x, i,
-                      why.status == WEND_E_LIMIT ? STR("too_long")
-                                                 : STR("bad_reference"),
+                      why.status == WEND_E_LIMIT   ? STR("too_long")
+                      : why.status == WEND_E_INVAL ? STR("media")
+                                                   : STR("bad_reference"),
                       arena_str(x->s->scratch, str_of(why.message)));
     return false;
 }
@@ -402,17 +456,16 @@ static uint32_t refused_media(const struct tt *x, const struct work *w,
                               const struct call_done *d)
 {
     const struct plan_action *a = action_of(x, w->action);
+    const wend_ev_part *p;
     uint32_t present = 0;
 
     if (a->type != ACTION_LLM || !str_is(d->code, "media") ||
         (x->in->reply && x->in->reply->pieces))
         return 0;
-    for (size_t i = 0; i < a->files.count; i++) {
-        const wend_ev_part *p = file_of(x->t, a->files.list[i].text);
-
-        if (p && media_type_of(p) < MEDIA_TYPES)
-            present |= 1u << media_type_of(p);
-    }
+    for (size_t i = 0; i < a->files.count; i++)
+        for (size_t n = 0; (p = turn_file(x->t, &a->files.list[i], n)); n++)
+            if (media_type_of(p) < MEDIA_TYPES)
+                present |= 1u << media_type_of(p);
     return media_in_words(d->output,
                           present & turn_media_of(x->t, action_model(x->t, a)));
 }

@@ -119,6 +119,9 @@ static void emit_action_end(struct tt *x, const struct work *w,
     if (d->outcome == WEND_OUTCOME_OK) {
         e.output_json = d->json ? d->output : output_json(x, d->output);
         e.output_key = a->output_key;
+        e.parts = d->parts;
+        e.parts_count = d->parts_count;
+        keep_blobs(x, d->blobs);
     }
     e.error = work_error(x, w, d, d->output);
     e.reason = d->reason;

@@ -330,14 +330,20 @@ void turn_add_results(struct turn *t, const struct keep *k);
 
 /* ---- turn_media.c: parts of messages ------------------------------------- */
 
-/* A copy in the arena; NULL if there are none, or memory runs out. */
-const wend_ev_part *parts_keep(const wend_ev_part *parts, size_t count,
-                               struct arena *a);
 /* What it adds to a request, as an average family of models has it. */
 int64_t part_tokens(const wend_ev_part *p, const struct model_use *m);
-/* The member "parts" of a message, or of the values of an action. The same. */
+/* The member "parts" of a message, or of the values of an action: a copy in the
+ * arena; NULL if there are none, or memory runs out. */
 const wend_ev_part *parts_of(const struct json *j, struct arena *a,
                              size_t *count);
+/* Part n, from 0, of those that an entry of an action's files means; NULL: it
+ * has fewer. */
+const wend_ev_part *turn_file(const struct turn *t, const struct plan_file *f,
+                              size_t n);
+/* Whether the model is known not to accept the part, in a request with that
+ * many images. Appends a sentence about `shown` then. */
+bool part_refused(const struct model_use *m, const wend_ev_part *p,
+                  size_t images, wend_str shown, struct buf *why);
 /* Those that the messages of the conversation have. */
 uint32_t turn_media_present(const struct turn *t);
 /* The parts that the next request carries, newest first: those that the model

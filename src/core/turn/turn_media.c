@@ -7,21 +7,6 @@
 #include "core/media/media.h"
 #include "core/turn/turn.h"
 
-const wend_ev_part *parts_keep(const wend_ev_part *parts, size_t count,
-                               struct arena *a)
-{
-    wend_ev_part *copy = count ? arena_alloc(a, count * sizeof *copy) : NULL;
-
-    for (size_t i = 0; copy && i < count; i++) {
-        copy[i] = parts[i];
-        copy[i].type = arena_str(a, str_or(parts[i].type, ""));
-        copy[i].media = arena_str(a, str_or(parts[i].media, ""));
-        copy[i].hash = arena_str(a, str_or(parts[i].hash, ""));
-        copy[i].name = arena_str(a, parts[i].name);
-    }
-    return copy;
-}
-
 int64_t part_tokens(const wend_ev_part *p, const struct model_use *m)
 {
     return media_tokens(p, m->spec) * 1000 / family_scale(m->spec);
@@ -42,6 +27,72 @@ const wend_ev_part *parts_of(const struct json *owner, struct arena *a,
     kept = parts_keep(parts, n, a);
     *count = kept ? n : 0;
     return kept;
+}
+
+/* ---- Files of actions ---------------------------------------------------- */
+
+static bool is_named(const wend_ev_part *p, wend_str name)
+{
+    return str_eq(p->name, name);
+}
+
+static bool has_hash(const wend_ev_part *p, wend_str hash)
+{
+    return str_eq(p->hash, hash);
+}
+
+/* Among those that the run began with; or NULL. */
+static const wend_ev_part *
+first_part(const struct turn *t, bool (*is)(const wend_ev_part *, wend_str),
+           wend_str wanted)
+{
+    for (size_t i = 0; t->first && i < t->first->parts_count; i++)
+        if (is(&t->first->parts[i], wanted))
+            return &t->first->parts[i];
+    return NULL;
+}
+
+const wend_ev_part *turn_file(const struct turn *t, const struct plan_file *f,
+                              size_t n)
+{
+    const struct plan_parts *with;
+
+    if (!f->ref)
+        return n ? NULL : first_part(t, is_named, f->path);
+    if (f->part >= 0 && n)
+        return NULL;
+    if (f->part >= 0)
+        n = (size_t)f->part;
+    if (f->given)
+        return n < f->hashes_count ? first_part(t, has_hash, f->hashes[n])
+                                   : NULL;
+    with = plan_parts_of(&t->plan, f->ref->slot);
+    return with && n < with->count ? &with->list[n] : NULL;
+}
+
+bool part_refused(const struct model_use *m, const wend_ev_part *p,
+                  size_t images, wend_str shown, struct buf *why)
+{
+    enum media_type type = media_type_of(p);
+    struct buf wrong = {.mem = why->mem};
+    bool refused;
+
+    if (type == MEDIA_TYPES)
+        return false; /* of a newer version: a note takes its place */
+    refused = !(m->media & 1u << type);
+    if (refused)
+        buf_fmt(why,
+                "'%.*s' is of type %s, which the model %.*s does not accept; "
+                "leave it out, or use another model",
+                STR_ARGS(shown), media_type_names[type], STR_ARGS(m->spec));
+    else if (media_wrong(p, m->spec, images, &wrong)) {
+        refused = true;
+        buf_fmt(why, "'%.*s' %.*s", STR_ARGS(shown),
+                STR_ARGS(buf_view(&wrong)));
+    }
+    why->failed |= wrong.failed;
+    buf_free(&wrong);
+    return refused;
 }
 
 static uint32_t type_bit(const wend_ev_part *p)

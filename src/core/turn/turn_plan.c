@@ -56,6 +56,7 @@ void turn_on_plan_start(struct turn *t, const wend_event *ev,
                         const struct keep *k)
 {
     const wend_ev_plan_start *e = &ev->u.plan_start;
+    const struct plan_state before = t->plan;
 
     if (e->call.ptr) { /* a model writes it */
         struct plan *plan = turn_new_plan(t, e->plan, k->arena);
@@ -72,6 +73,8 @@ void turn_on_plan_start(struct turn *t, const wend_event *ev,
         t->phase = PH_PLAN;
     }
     plan_begin(&t->plan, ev, k->arena);
+    if (e->call.ptr && t->plan.started)
+        plan_keep_parts(&t->plan, &before, k->arena);
 }
 
 void turn_on_plan_action(struct turn *t, const wend_event *ev,

@@ -30,18 +30,39 @@ static void key_of(const struct plan_action *a, wend_str params,
 
 /* ---- What a fact says ---------------------------------------------------- */
 
-static bool read_answer(wend_str text, const struct mem *m, struct buf *output,
-                        uint32_t *labels)
+struct cached {
+    struct buf output;
+    uint32_t labels;
+    const wend_ev_part *parts;
+    size_t parts_count;
+    struct event_blobs blobs; /* of the parts */
+};
+
+/* The bytes join the log of this run, so that they stay as long as it does.
+ * False: the run that had them is gone, and they are, too. */
+static bool take_parts(wend_store *store, const struct json *fact,
+                       struct cached *out)
 {
-    struct arena a = {.mem = m};
-    const struct json *j = json_parse_own(text, &a, NULL);
+    struct arena *a = out->blobs.arena;
+    wend_str bytes;
+
+    out->parts = parts_of(fact, a, &out->parts_count);
+    for (size_t i = 0; i < out->parts_count; i++)
+        if (log_blob(store, out->parts[i].hash, a, &bytes) != WEND_OK ||
+            !event_blob_add(&out->blobs, bytes))
+            return false;
+    return !a->failed;
+}
+
+static bool read_answer(wend_store *store, wend_str text, struct cached *out)
+{
+    const struct json *j = json_parse_own(text, out->blobs.arena, NULL);
     const struct json *value = json_get(j, "output");
 
-    *labels = labels_read(json_get(j, "labels"));
+    out->labels = labels_read(json_get(j, "labels"));
     if (value)
-        json_put(output, value);
-    arena_free(&a);
-    return value && !output->failed;
+        json_put(&out->output, value);
+    return value && !out->output.failed && take_parts(store, j, out);
 }
 
 /* ---- Answers ------------------------------------------------------------- */
@@ -49,11 +70,12 @@ static bool read_answer(wend_str text, const struct mem *m, struct buf *output,
 bool cache_answers(struct wend_run *r, const struct effect *fx)
 {
     const struct plan_action *a = action_of(r, fx);
-    struct buf b = {.mem = &r->rt->mem}, output = {.mem = &r->rt->mem};
+    struct arena arena = {.mem = &r->rt->mem};
+    struct cached got = {.output.mem = &r->rt->mem, .blobs.arena = &arena};
+    struct buf b = {.mem = &r->rt->mem};
     struct input in;
     wend_error err = {0};
     char key[SHA256_HEX + 1];
-    uint32_t labels = 0;
     bool found;
 
     if (!a->cache_ms)
@@ -64,14 +86,18 @@ bool cache_answers(struct wend_run *r, const struct effect *fx)
                   "action %.*s is not answered from the cache, which cannot "
                   "be read: %s",
                   STR_ARGS(a->id), err.message);
-    found = b.len && read_answer(buf_view(&b), &r->rt->mem, &output, &labels);
+    found = b.len && read_answer(r->rt->store, buf_view(&b), &got);
     if (found) {
-        in = work_answer(fx, WEND_OUTCOME_OK, buf_view(&output), STR_NONE);
+        in = work_answer(fx, WEND_OUTCOME_OK, buf_view(&got.output), STR_NONE);
         in.done.json = in.done.cached = true;
-        in.done.labels = labels;
+        in.done.labels = got.labels;
+        in.done.parts = got.parts;
+        in.done.parts_count = got.parts_count;
+        in.done.blobs = got.blobs.first;
         shell_input(r, &in);
     }
-    buf_free(&output);
+    buf_free(&got.output);
+    arena_free(&arena);
     buf_free(&b);
     return found;
 }
@@ -108,6 +134,14 @@ void cache_keep(struct wend_run *r, const wend_event *ev)
     json_open(&text, NULL, '{');
     labels_add(&text, "labels", labels_of(r, i) | run_labels(r));
     json_add_raw(&text, "output", e->output_json);
+    if (e->parts_count)
+        json_open(&text, "parts", '[');
+    for (size_t n = 0; n < e->parts_count; n++) {
+        json_key(&text, NULL);
+        part_write(&text, &e->parts[n]);
+    }
+    if (e->parts_count)
+        json_close(&text, ']');
     json_close(&text, '}');
     if (!text.failed)
         fact_keep(r->rt, &(struct store_fact){

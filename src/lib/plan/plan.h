@@ -38,8 +38,10 @@ struct plan_files {
 wend_status plan_files_take(wend_agent *agent, const struct plan *p,
                             struct plan_files *files, struct arena *a,
                             wend_error *err);
-/* Refuses a plan whose actions have files. */
-wend_status plan_files_none(const struct plan *p, wend_error *err);
+/* The same of a plan that this action runs: it reads none, and gets those that
+ * the action gives its inputs. */
+wend_status plan_files_inside(const struct plan *p,
+                              const struct plan_action *by, wend_error *err);
 
 /* ---- Plans that a model writes (planner.c) ------------------------------- */
 

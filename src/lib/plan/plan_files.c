@@ -36,7 +36,7 @@ struct taking {
 static wend_status blame(const struct plan_action *a, size_t i,
                          const wend_error *why, wend_error *err)
 {
-    const struct plan_name *n = &a->files.list[i];
+    const struct plan_file *n = &a->files.list[i];
 
     return fail_at(err, why->status, n->line, n->column,
                    "action '%.*s': files[%zu]: %.400s", UTF8_ARGS(a->name, 80),
@@ -141,7 +141,8 @@ static wend_status take(struct taking *t, wend_str name, wend_error *err)
     return read_beside(g->folder, name, t->arena, &out->data, err);
 }
 
-/* What the action asks; NULL: its target is checked elsewhere. */
+/* What the action asks; NULL: its target is checked elsewhere, or is a plan,
+ * whose actions look at what they get. */
 static const struct model_use *model_of(wend_agent *agent,
                                         const struct plan_action *a)
 {
@@ -153,30 +154,49 @@ static const struct model_use *model_of(wend_agent *agent,
         model = config_model(c, a->target);
         return model < c->models_count ? &c->models[model] : NULL;
     }
-    k = agent_child(agent, a->target);
+    k = a->type == ACTION_AGENT ? agent_child(agent, a->target) : NULL;
     return k && agent_config(k->agent, 0, NULL) == WEND_OK
                ? k->agent->configs[0]->models
                : NULL;
 }
 
+/* An input that only a workflow action can give files. */
+static wend_status refuse_given(const struct plan *p, const struct plan_file *f,
+                                wend_error *err)
+{
+    if (!f->given || (p->missing_null && !f->hashes_count))
+        return WEND_OK;
+    return fail(err, WEND_E_INVAL,
+                "the input of %.*s has no path; give it with --set, or with "
+                "'files' of a workflow action",
+                UTF8_ARGS(f->ref->text, 80));
+}
+
 static wend_status take_all(struct taking *t, wend_agent *agent,
-                            const struct plan_action *a, wend_error *err)
+                            const struct plan *p, const struct plan_action *a,
+                            wend_error *err)
 {
     const struct model_use *m = model_of(agent, a);
     const wend_part *parts[PARTS_MAX];
+    size_t entry[PARTS_MAX], count = 0, i = 0, at = 0;
     wend_error why = {0};
     wend_status s = WEND_OK;
-    size_t i;
 
-    for (i = 0; s == WEND_OK && i < a->files.count; i++) {
-        s = take(t, a->files.list[i].text, &why);
-        parts[i] = find(t->list, t->count, a->files.list[i].text);
+    for (; s == WEND_OK && i < a->files.count; i++) {
+        const struct plan_file *f = &a->files.list[i];
+
+        entry[count] = i;
+        at = count;
+        if (f->ref) {
+            s = refuse_given(p, f, &why);
+            continue;
+        }
+        s = take(t, f->path, &why);
+        parts[count++] = find(t->list, t->count, f->path);
     }
     if (s == WEND_OK)
-        s = parts_fit(parts, a->files.count, m, t->arena->mem, &i, &why);
-    else
-        i--;
-    return s == WEND_OK ? s : blame(a, i, &why, err);
+        s = parts_fit(parts, count, m, t->arena->mem, &at, &why);
+    return s == WEND_OK ? s : blame(a, entry[at], &why, err);
 }
 
 static wend_status check_used(const struct taking *t, wend_error *err)
@@ -208,7 +228,7 @@ wend_status plan_files_take(wend_agent *agent, const struct plan *p,
         return fail_nomem(err);
     for (uint32_t i = 0; s == WEND_OK && i < p->count; i++)
         if (p->actions[i]->files.count)
-            s = take_all(&t, agent, p->actions[i], err);
+            s = take_all(&t, agent, p, p->actions[i], err);
     if (s == WEND_OK)
         s = check_used(&t, err);
     files->parts = t.list;
@@ -216,14 +236,38 @@ wend_status plan_files_take(wend_agent *agent, const struct plan *p,
     return s;
 }
 
-wend_status plan_files_none(const struct plan *p, wend_error *err)
+/* A file of the plan inside must come from the action that it runs for. */
+static wend_status check_given(const struct plan *p, const struct plan_file *f,
+                               const struct plan_action *by, wend_error *err)
 {
-    const wend_error why = {.status = WEND_E_INVAL,
-                            .message = "a plan inside a plan has no files; "
-                                       "use them in the outer one"};
+    wend_str name;
+
+    if (!f->ref)
+        return fail(err, WEND_E_INVAL,
+                    "a plan inside a plan reads no files; name an input that "
+                    "is null, and give it a file with 'files' of the workflow "
+                    "action");
+    if (!f->given || p->missing_null)
+        return WEND_OK;
+    name = p->keys.list[f->ref->slot];
+    for (size_t i = 0; i < by->files.count; i++)
+        if (str_eq(by->files.list[i].input, name))
+            return WEND_OK;
+    return fail(err, WEND_E_INVAL,
+                "the input '%.*s' gets no file; give it one with 'files' of "
+                "the workflow action",
+                UTF8_ARGS(name, 80));
+}
+
+wend_status plan_files_inside(const struct plan *p,
+                              const struct plan_action *by, wend_error *err)
+{
+    wend_error why = {0};
 
     for (uint32_t i = 0; i < p->count; i++)
-        if (p->actions[i]->files.count)
-            return blame(p->actions[i], 0, &why, err);
+        for (size_t n = 0; n < p->actions[i]->files.count; n++)
+            if (check_given(p, &p->actions[i]->files.list[n], by, &why) !=
+                WEND_OK)
+                return blame(p->actions[i], n, &why, err);
     return WEND_OK;
 }

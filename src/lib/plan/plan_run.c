@@ -22,6 +22,7 @@ struct plan_check {
 struct checked {
     struct checked *next;
     const struct agent_child *child;
+    const struct plan *plan;
     const struct json *inputs;
 };
 
@@ -198,13 +199,25 @@ wend_status plan_with_inputs(wend_str plan_json, wend_str inputs,
 
 /* Whether the plan has all the inputs that the action gives it. */
 static wend_status check_inputs(const struct plan_check *c,
+                                const struct plan_action *a,
                                 const struct json *inputs, wend_error *err)
 {
-    const struct json *params = json_get(c->action, "params");
+    const struct json *params = json_get(c->action, "params"), *to;
 
     for (params = params ? params->first : NULL; params; params = params->next)
         if (!json_member(inputs, params->key))
             return plan_no_input(inputs, params->key, err);
+    for (size_t i = 0; i < a->files.count; i++) {
+        wend_str name = a->files.list[i].input;
+
+        to = json_member(inputs, name);
+        if (!to)
+            return plan_no_input(inputs, name, err);
+        if (to->kind != JSON_NULL && to->kind != JSON_ARRAY)
+            return fail(err, WEND_E_INVAL,
+                        "the input '%.*s' must be null to get files",
+                        UTF8_ARGS(name, 80));
+    }
     return WEND_OK;
 }
 
@@ -228,12 +241,11 @@ static wend_status check_inside(struct plan_check *c,
         return fail_nomem(err);
     s = plan_parse(k->plan_json, NULL, &c->arena, &inner, err);
     if (s == WEND_OK)
-        s = plan_files_none(inner, err);
-    if (s == WEND_OK)
         s = agent_config(k->agent, 0, err);
     if (s == WEND_OK)
         s = plan_check_actions(k->agent, inner, err);
     done->child = k;
+    done->plan = inner;
     done->inputs =
         json_get(json_parse(k->plan_json, &c->arena, NULL), "inputs");
     done->next = c->checked;
@@ -250,7 +262,9 @@ static wend_status check_workflow(struct plan_check *c,
     wend_status s = check_inside(c, k, &inside, &why);
 
     if (s == WEND_OK)
-        s = check_inputs(c, inside->inputs, &why);
+        s = check_inputs(c, action, inside->inputs, &why);
+    if (s == WEND_OK)
+        s = plan_files_inside(inside->plan, action, &why);
     if (s != WEND_OK)
         fail_at(err, s, action->target_line, action->target_column,
                 "action '%.*s': %.*s: %.300s", UTF8_ARGS(action->name, 80),

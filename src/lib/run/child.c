@@ -146,12 +146,13 @@ static void put_config(struct buf *b, const struct child *c)
     json_close(b, '}');
 }
 
-/* Of an action with files they are among the arguments. */
-static bool has_files(const struct child *c)
+/* Files of the action that it works for, which its arguments describe. */
+static struct action_files files_of(const struct child *c)
 {
     const struct plan *p = c->parent->turn.plan.plan;
 
-    return !c->fx.call && p->actions[c->fx.action]->files.count;
+    return c->fx.call ? (struct action_files){0}
+                      : p->actions[c->fx.action]->files;
 }
 
 /* The prompt; other arguments follow as JSON, or stand alone. */
@@ -159,7 +160,8 @@ static void put_prompt(struct buf *b, const struct child *c,
                        const struct json *args)
 {
     const struct json *prompt = json_get(args, "prompt");
-    const struct json *parts = has_files(c) ? json_get(args, "parts") : NULL;
+    const struct json *parts =
+        files_of(c).count ? json_get(args, "parts") : NULL;
     struct buf others = {.mem = b->mem};
 
     buf_str(b, json_str(prompt));
@@ -201,6 +203,44 @@ void child_fill_start(const struct child *c, wend_ev_run_start *e)
             : least(e->limits.parallel, parent->turn.limits.parallel);
 }
 
+/* ---- Its files ----------------------------------------------------------- */
+
+/* Of a plan: by the inputs that get them. */
+static void take_inputs(const struct child *c, const struct json *args,
+                        struct arena *a, struct run_past *out)
+{
+    struct action_files files = files_of(c);
+    wend_ev_part *list = arena_alloc(a, ACTION_FILES_MAX * sizeof *list);
+    const struct json *j;
+
+    for (size_t i = 0; list && i < files.count; i++)
+        for (j = json_items(json_member(args, files.list[i].input));
+             j && out->parts_count < ACTION_FILES_MAX; j = j->next)
+            out->parts_count += part_read(j, a, &list[out->parts_count]);
+    out->parts = list;
+}
+
+/* An agent whose model is known not to accept one does not start. */
+static wend_status take_files(const struct child *c, const struct json *args,
+                              struct arena *a, struct run_past *out,
+                              wend_error *err)
+{
+    wend_agent *agent = c->run->agent;
+    wend_status s;
+
+    if (!files_of(c).count)
+        return WEND_OK;
+    if (c->fx.child_config->plan_json.ptr) {
+        take_inputs(c, args, a, out);
+        return WEND_OK;
+    }
+    out->parts = parts_of(args, a, &out->parts_count);
+    s = agent_config(agent, 0, err);
+    return s == WEND_OK ? parts_accepted(out->parts, out->parts_count,
+                                         agent->configs[0]->models, a->mem, err)
+                        : s;
+}
+
 /* ---- Starting ------------------------------------------------------------ */
 
 static wend_status start_new(struct child *c, const wend_run_options *o,
@@ -221,8 +261,8 @@ static wend_status start_new(struct child *c, const wend_run_options *o,
                              err);
     else if (s == WEND_OK)
         put_prompt(&prompt, c, args);
-    if (s == WEND_OK && has_files(c))
-        past.parts = parts_of(args, &a, &past.parts_count);
+    if (s == WEND_OK)
+        s = take_files(c, args, &a, &past, err);
     if (config.failed || prompt.failed || a.failed)
         s = fail_nomem(err);
     past.config_json = buf_view(&config);

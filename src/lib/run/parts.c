@@ -36,19 +36,15 @@ static wend_status check_model(const struct model_use *m, uint32_t refused,
                                wend_str shown, wend_error *err,
                                const struct mem *mem)
 {
+    struct model_use now = *m;
     struct buf why = {.mem = mem};
     wend_status s = WEND_OK;
 
-    if (!(m->media & ~refused & 1u << media_type_of(p)))
-        s = fail(err, WEND_E_INVAL,
-                 "'%.*s' is of type %s, which the model %.*s does not accept; "
-                 "leave it out, or use another model",
-                 STR_ARGS(shown), media_type_names[media_type_of(p)],
-                 STR_ARGS(m->spec));
-    else if (media_wrong(p, m->spec, images, &why))
-        s = why.failed ? fail_nomem(err)
-                       : fail(err, WEND_E_INVAL, "'%.*s' %.*s", STR_ARGS(shown),
-                              STR_ARGS(buf_view(&why)));
+    now.media &= ~refused;
+    if (part_refused(&now, p, images, shown, &why))
+        s = why.failed
+                ? fail_nomem(err)
+                : fail(err, WEND_E_INVAL, "%.*s", STR_ARGS(buf_view(&why)));
     buf_free(&why);
     return s;
 }
@@ -94,6 +90,21 @@ wend_status wend_part_check(const wend_part *part, wend_agent *agent,
         s = check_model(agent->configs[0]->models, 0, out, 1, shown_name(part),
                         err, &agent->rt->mem);
     out->name = part->name;
+    return s;
+}
+
+wend_status parts_accepted(const wend_ev_part *parts, size_t count,
+                           const struct model_use *model, const struct mem *mem,
+                           wend_error *err)
+{
+    size_t images = 0;
+    wend_status s = WEND_OK;
+
+    for (size_t i = 0; i < count; i++)
+        images += media_type_of(&parts[i]) == MEDIA_IMAGE;
+    for (size_t i = 0; s == WEND_OK && i < count; i++)
+        s = check_model(model, 0, &parts[i], images,
+                        str_or(parts[i].name, "a part"), err, mem);
     return s;
 }
 

@@ -299,6 +299,10 @@ wend_status parts_take(const struct parts_given *g, struct arena *a,
 wend_status parts_fit(const wend_part *const *parts, size_t count,
                       const struct model_use *model, const struct mem *mem,
                       size_t *at, wend_error *err);
+/* The same of parts that the log has. */
+wend_status parts_accepted(const wend_ev_part *parts, size_t count,
+                           const struct model_use *model, const struct mem *mem,
+                           wend_error *err);
 /* A part of a message in wend_run_options.messages; ctx is a part_source. */
 struct part_source {
     wend_store *store;

@@ -168,6 +168,21 @@ static void answer_cached(struct sim *s, struct input *in)
     in->done.outcome = WEND_OUTCOME_OK;
 }
 
+static void give_file(struct sim *s, struct input *in)
+{
+    wend_ev_part *part = arena_alloc(&s->world, sizeof *part);
+    char *name = arena_chars(&s->world, 8);
+
+    snprintf(name, 8, "a%u", in->done.action);
+    *part = (wend_ev_part){.type = STR("image"),
+                           .media = STR("image/png"),
+                           .bytes = 75,
+                           .hash = str_of(name),
+                           .name = str_of(name)};
+    in->done.parts = part;
+    in->done.parts_count = 1;
+}
+
 void answer_action(struct sim *s, const struct out *o, struct input *in)
 {
     static const char *const codes[] = {"exit", "timeout", "rate_limit"};
@@ -185,6 +200,8 @@ void answer_action(struct sim *s, const struct out *o, struct input *in)
                                                       : WEND_OUTCOME_TIMEOUT;
     if (m->type == ACTION_LLM && chance_of(&s->chance, 800))
         in->reply = spoken(s, o->action);
+    if (m->type == ACTION_TOOL && act_gives_file(o->action))
+        give_file(s, in);
     if (o->child)
         answer_child(s, in);
     else if (is_child_type(m))

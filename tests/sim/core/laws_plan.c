@@ -55,6 +55,34 @@ static void law_act_bracket(struct sim *s, const wend_event *ev,
     }
 }
 
+/* ... of the action that it names, or of what ran in its place. */
+static void law_act_files(struct sim *s, const wend_event *ev, const char *name)
+{
+    const struct plan_book *b = &s->book.plan;
+    int i = ev->type == WEND_ACTION_START && b->made
+                ? act_index(b, ev->u.action_start.action)
+                : NO_ACTION;
+    const struct made_action *m = i != NO_ACTION ? &b->made->a[i] : NULL;
+    wend_str params = ev->u.action_start.params_json;
+    char hash[32];
+
+    if (!m || m->files == NO_ACTION || b->a[i].started ||
+        !str_has(params, m->type == ACTION_WORKFLOW ? STR("\"f\":[")
+                                                    : STR("\"parts\":[")))
+        return; /* one that ends at once has no values */
+    for (int of = m->files; of != NO_ACTION; of = b->made->a[of].fallback) {
+        bool given = b->a[of].ended && b->a[of].outcome == WEND_OUTCOME_OK &&
+                     b->made->a[of].type == ACTION_TOOL &&
+                     b->made->a[of].mode != ACTION_FORGET &&
+                     act_gives_file((uint32_t)of);
+
+        snprintf(hash, sizeof hash, "\"hash\":\"a%d\"", of);
+        if (str_has(params, str_of(hash)) != given)
+            broken(s, name, "'a%d' %s the file of 'a%d'", i,
+                   given ? "does not get" : "gets", of);
+    }
+}
+
 /* What must have ended, has; and the end says how many did. */
 static void law_plan_end(struct sim *s, const wend_event *ev, const char *name)
 {
@@ -228,6 +256,7 @@ static void law_act_child(struct sim *s, const wend_event *ev, const char *name)
 
 const struct event_law plan_event_laws[] = {
     {"an action has one bracket", law_act_bracket},
+    {"an action gets the files that it names", law_act_files},
     {"a plan ends when its actions have", law_plan_end},
     {"an action starts after what it waits for", law_deps},
     {"an action is skipped for a reason", law_skipped},

@@ -30,7 +30,14 @@ struct made_action {
     bool cached;
     int chosen, other; /* actions that a decision names; or NO_ACTION */
     int of;            /* the action whose value it refers to; or NO_ACTION */
+    int files;         /* the tool whose files it gets; or NO_ACTION */
 };
+
+/* Each tool but every third gives a file, which has its name. */
+static inline bool act_gives_file(uint32_t i)
+{
+    return i % 3 != 2;
+}
 
 struct made_plan {
     struct made_action a[ACTIONS_MAX];

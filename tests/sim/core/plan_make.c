@@ -28,7 +28,8 @@ static void make_action(struct sim *s, struct made_plan *p, uint32_t i)
                                              ACTION_SYNC, ACTION_FORGET};
     struct made_action *m = &p->a[i];
 
-    m->fallback = m->fallback_of = m->chosen = m->other = m->of = NO_ACTION;
+    m->fallback = m->fallback_of = m->chosen = m->other = m->of = m->files =
+        NO_ACTION;
     make_target(s, m);
     m->mode = m->type == ACTION_DECISION ? ACTION_SYNC
                                          : chance_pick(&s->chance, modes);
@@ -125,6 +126,16 @@ static int make_of(struct sim *s, const struct made_plan *p, uint32_t i)
     return of;
 }
 
+/* The first tool that it waits for, whose files it gets. */
+static int first_tool(const struct made_plan *p, uint32_t i)
+{
+    for (uint32_t d = 0; d < i; d++)
+        if (p->a[i].deps >> d & 1 && p->a[d].type == ACTION_TOOL &&
+            p->a[d].mode != ACTION_FORGET)
+            return (int)d;
+    return NO_ACTION;
+}
+
 /* What its target gets: now and then what one before it gave. */
 static void put_given(struct sim *s, struct buf *b, struct made_plan *p,
                       uint32_t i)
@@ -143,6 +154,13 @@ static void put_given(struct sim *s, struct buf *b, struct made_plan *p,
         buf_cstr(b, "$on");
     buf_cstr(b, m->type == ACTION_TOOL || m->type == ACTION_WORKFLOW ? "\"}"
                                                                      : "\"");
+    m->files = m->type == ACTION_TOOL ? NO_ACTION : first_tool(p, i);
+    if (m->files == NO_ACTION)
+        return;
+    buf_fmt(b,
+            m->type == ACTION_WORKFLOW ? ",\"files\":{\"f\":\"$k%d\"}"
+                                       : ",\"files\":[\"$k%d\"]",
+            m->files);
 }
 
 static void put_target(struct sim *s, struct buf *b, struct made_plan *p,

@@ -492,6 +492,8 @@ const struct bug bugs[] = {
      .spoil = forget_superseded_action},
     {"start-action-twice", "an action has one bracket", .planned = true,
      .spoil = repeat_action_start},
+    {"lose-files", "an action gets the files that it names", .planned = true,
+     .bend = bend_files},
     {"miscount-plan", "a plan ends when its actions have", .planned = true,
      .spoil = miscount_plan},
     {"start-another", "an action starts after what it waits for",

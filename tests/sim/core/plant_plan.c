@@ -131,6 +131,15 @@ void bend_holding(struct sim *s, struct turn *t, struct input *in)
     t->plan.holding = 0;
 }
 
+/* A result comes without its files. */
+void bend_files(struct sim *s, struct turn *t, struct input *in)
+{
+    (void)s;
+    (void)t;
+    if (in->kind == IN_ACTION_DONE)
+        in->done.parts_count = 0;
+}
+
 void bend_effect(struct sim *s, struct turn *t, struct input *in)
 {
     (void)s, (void)t;

@@ -20,6 +20,7 @@ void bend_slots(struct sim *s, struct turn *t, struct input *in);
 void bend_fewer(struct sim *s, struct turn *t, struct input *in);
 void bend_holding(struct sim *s, struct turn *t, struct input *in);
 void bend_effect(struct sim *s, struct turn *t, struct input *in);
+void bend_files(struct sim *s, struct turn *t, struct input *in);
 void edit_past(struct sim *s, struct step *step);
 void edit_plan(struct sim *s, struct step *step);
 void forget_after_fork(struct sim *s, struct step *step);

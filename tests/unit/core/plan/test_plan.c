@@ -225,7 +225,7 @@ static const struct {
     {HEAD L1 ", files: a}\n", 4, 44, "must be a list"},
     {HEAD L1 ", files: [1]}\n", 4, 45, "a string"},
     {HEAD L1 ", files: [\"\"]}\n", 4, 45, "files[0] must"},
-    {HEAD L1 ", files: [a, $b]}\n", 4, 48, "$NAME of an input"},
+    {HEAD L1 ", files: [a, $b]}\n", 4, 48, "$b is neither an input nor"},
     {HEAD "inputs: {b: 1}\n" L1 ", files: [$b]}\n", 5, 45, "$NAME of an input"},
     {HEAD "actions:\n  - {name: a, type: agent, target: e, files: [a], params: "
           "{parts: 1}}\n",

@@ -125,6 +125,72 @@ static void test_relics(void)
     rig_close(&r);
 }
 
+/* ---- Files --------------------------------------------------------------- */
+
+static wend_status tool_attaches(void *ctx, wend_call *call)
+{
+    static const wend_part gif = {
+        .name = {"a.gif", 5},
+        .data = {"GIF89a\1\0\1\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\1\0\1"
+                 "\0\0\2\2D\1\0;",
+                 35}};
+
+    ++*(int *)ctx;
+    wend_call_attach(call, &gif, NULL);
+    return wend_call_return(call, STR("seen"));
+}
+
+/* The files of a result and what they bring come from the cache, too. */
+static void test_files(void)
+{
+    static const char text[] =
+        "wend: plan/1\nname: p\noutputs: {got: $x}\nactions: ["
+        "{name: t, type: tool, target: web, cache: {ttl: 1h}, output_key: s},"
+        "{name: a, type: llm, prompt: look, files: [$s], depends_on: [t], "
+        "output_key: x}]\n";
+    int calls = 0;
+    wend_tool_options t = {.size = sizeof t,
+                           .name = "web",
+                           .call_class = WEND_CLASS_READ,
+                           .labels = WEND_LABEL_UNTRUSTED_SOURCE,
+                           .fn = tool_attaches,
+                           .ctx = &calls};
+    struct rig r = {.agent_options = {.approve = WEND_APPROVE_ALL}};
+    wend_plan *plan = NULL;
+
+    if (!rig_open(&r, "memory:", "script:{\"turns\":[{\"text\":\"x\"}]}"))
+        return;
+    wend_agent_add_tool(r.agent, &t, &r.err);
+    wend_plan_parse(str_of(text), NULL, &plan, &r.err);
+    for (int i = 0; i < 2; i++) {
+        bool cached = false, labelled = false;
+        const wend_event *ev;
+        size_t given = 0, got = 0;
+        wend_run *run = NULL;
+
+        wend_run_start_plan(r.agent, plan, NULL, NULL, &run, &r.err);
+        while (run && wend_run_next(run, &ev) == WEND_OK) {
+            if (ev->type == WEND_ACTION_END &&
+                str_is(ev->u.action_end.action, "t")) {
+                given = ev->u.action_end.parts_count;
+                cached = ev->u.action_end.cached;
+                labelled = str_has(str_or(ev->u.action_end.labels_json, ""),
+                                   STR("untrusted_source"));
+            } else if (ev->type == WEND_ACTION_START) {
+                got = str_has(ev->u.action_start.params_json,
+                              STR("\"parts\":[{\"type\":\"image\""));
+            }
+        }
+        tap_ok(given == 1 && got == 1, "run %d: the file is passed on", i);
+        tap_ok(cached == (i == 1) && calls == 1, "run %d: the tool ran once",
+               i);
+        tap_ok(!cached || labelled, "run %d: it is still a stranger's", i);
+        wend_run_free(run);
+    }
+    wend_plan_free(plan);
+    rig_close(&r);
+}
+
 int main(void)
 {
     static const char labels[] = "[\"untrusted_source\",\"sensitive\"]";
@@ -135,6 +201,7 @@ int main(void)
     struct rig r;
 
     test_relics();
+    test_files();
     if (!open_family(&r, &kid))
         return tap_done();
     wend_plan_parse(str_of(plan_text), NULL, &plan, &r.err);

@@ -59,7 +59,7 @@ static void check_schema(wend_str config)
         unknown += strstr(err.message, "unknown") != NULL;
         buf_free(&b);
     }
-    tap_ok(count == 20 && !unknown, "%d members, %d unknown", count, unknown);
+    tap_ok(count == 21 && !unknown, "%d members, %d unknown", count, unknown);
     arena_free(&a);
 }
 
