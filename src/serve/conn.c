@@ -86,6 +86,7 @@ static void log_access(struct serve_conn *c, int status, int64_t bytes)
     int64_t now = server_now(c->server);
     struct buf b = {.mem = &c->server->mem};
 
+    c->server->metrics.requests[status / 100 % SERVE_CLASSES]++;
     if (!o->access)
         return;
     json_open(&b, NULL, '{');

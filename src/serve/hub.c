@@ -161,6 +161,7 @@ static void on_event(void *ctx, const wend_event *ev)
             drop_first(r);
         r->first++;
     }
+    metrics_event(&r->server->metrics, ev);
     r->seq = ev->seq;
     r->n = ev->n;
     r->is_over |= ev->type == WEND_RUN_END;

@@ -12,7 +12,11 @@
 
 #include "serve/api/api.h"
 
-enum { READ = WEND_RIGHT_READ, RUN = WEND_RIGHT_RUN };
+enum {
+    READ = WEND_RIGHT_READ,
+    RUN = WEND_RIGHT_RUN,
+    PART_MAX = 48 << 20, /* bytes of a file, as wend_part has it */
+};
 
 #define ID "/v1/runs/{}"
 
@@ -48,6 +52,10 @@ const struct serve_route serve_routes[] = {
     {"GET", "/v1/agents", READ, api_agents, 0, false},
     {"GET", "/v1/tools", READ, api_tools, 0, false},
     {"GET", "/v1/me", READ, api_me, 0, false},
+    {"GET", "/v1/providers", READ, api_providers, 0, false},
+    {"GET", "/v1/stats", READ, api_stats, 0, false},
+    {"POST", "/v1/blobs", RUN, api_upload, PART_MAX, true},
+    {"GET", "/metrics", WEND_RIGHT_ADMIN, api_metrics, 0, false},
     {NULL, NULL, 0, NULL, 0, false},
 };
 

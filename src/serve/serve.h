@@ -37,6 +37,10 @@ enum {
     SERVE_TOKENS_MAX = 10000,
     SERVE_AGENTS_MAX = 256,
     SERVE_USER_MAX = 256, /* bytes of a name, as wend_run_options has it */
+    SERVE_KEYS_NEW = 64,  /* idempotency keys that the store may not have yet */
+    SERVE_BOUNDS = 13,    /* of a histogram */
+    SERVE_OUTCOMES = 16,
+    SERVE_CLASSES = 6, /* of a status: 1xx to 5xx */
 };
 
 struct serve_conn;
@@ -273,6 +277,21 @@ void feed_pass(struct wend_server *server);
 void feed_tick(struct wend_server *server, int64_t now_us);
 void feed_free(struct wend_server *server);
 
+/* ---- Numbers (api/metrics.c) --------------------------------------------- */
+
+struct serve_times {
+    int64_t counts[SERVE_BOUNDS + 1], sum_ms;
+};
+
+struct serve_metrics {
+    int64_t runs_started, runs_resumed, runs_ended[SERVE_OUTCOMES];
+    int64_t turns, model_calls[2], tool_calls[2], tokens_in, tokens_out;
+    int64_t cost_nano, events[2], requests[SERVE_CLASSES];
+    struct serve_times model, first_token, tool;
+};
+
+void metrics_event(struct serve_metrics *m, const wend_event *ev);
+
 /* ---- The server (server.c) ----------------------------------------------- */
 
 struct serve_model {
@@ -284,6 +303,11 @@ struct serve_agent {
     wend_str name, description;
     struct serve_model *models; /* its own first */
     size_t models_count;
+};
+
+/* A key that was used: its hash, the run, the hash of the body. */
+struct serve_key {
+    char name[SHA256_HEX + 1], run[37], body[SHA256_HEX + 1];
 };
 
 struct wend_server {
@@ -307,6 +331,11 @@ struct wend_server {
     struct serve_run *dirty;
     struct serve_flow *readers; /* wait for the store */
     struct serve_feed *feed;    /* NULL until the first reader */
+    struct serve_metrics metrics;
+    struct serve_key keys[SERVE_KEYS_NEW];
+    size_t keys_next;
+    struct serve_upload *uploads;
+    size_t uploads_bytes, uploads_count;
     struct timer_node tick, look;
     bool draining, ticks, looks;
     int64_t drain_until_us;

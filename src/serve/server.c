@@ -1,7 +1,7 @@
 /*
  * server.c - the server itself: options, agents, time, the end.
  */
-#include "serve/serve.h"
+#include "serve/api/api.h"
 
 #include <stdio.h>
 
@@ -62,6 +62,7 @@ static void on_tick(struct timer_node *t)
     each_conn(server, now);
     each_run(server);
     feed_tick(server, now);
+    uploads_tick(server, now);
     if (server->conns || server->runs_count)
         server_tick_on(server);
 }
@@ -247,6 +248,7 @@ static void shut(struct wend_server *server)
         while (server->runs[i])
             hub_free(server->runs[i]);
     feed_free(server);
+    uploads_free(server);
     listener_free(server->listener);
     server->listener = NULL;
     timer_clear(&server->rt->timers, &server->tick);

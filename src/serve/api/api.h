@@ -13,6 +13,8 @@ void api_ready(struct serve_ask *q);
 void api_me(struct serve_ask *q);
 void api_agents(struct serve_ask *q);
 void api_tools(struct serve_ask *q);
+void api_providers(struct serve_ask *q);
+void api_stats(struct serve_ask *q);
 
 /* start.c */
 void api_start(struct serve_ask *q);
@@ -21,6 +23,20 @@ void api_start(struct serve_ask *q);
 wend_agent *ask_agent(struct serve_ask *q, wend_str name, wend_str model);
 /* Whether one more run may start; false: it is answered. */
 bool ask_room(struct serve_ask *q);
+
+/* keys.c: the id that a run with an Idempotency-Key gets, or "" without one;
+ * false: it is answered, with the run that the key started. */
+bool ask_key(struct serve_ask *q, char id[37]);
+
+/* blobs.c */
+void api_upload(struct serve_ask *q);
+/* What this user uploaded under a hash; absent: nothing. */
+wend_str upload_find(const struct serve_ask *q, wend_str hash);
+void uploads_tick(struct wend_server *server, int64_t now_us);
+void uploads_free(struct wend_server *server);
+
+/* metrics.c */
+void api_metrics(struct serve_ask *q);
 
 /* runs.c */
 void api_runs(struct serve_ask *q);

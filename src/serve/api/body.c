@@ -76,13 +76,36 @@ FIELD_READ(field_limits)
     return fields_read(f, j, rows, at);
 }
 
-static bool read_part(struct serve_ask *q, const struct json *j, wend_part *out)
+static bool check_part(struct serve_ask *q, const wend_part *part)
 {
-    wend_str data = json_get_str(j, "data");
-    struct buf bytes = {.mem = &q->server->mem};
     wend_error err;
 
+    if (q->arena.failed) {
+        respond_nomem(q);
+        return false;
+    }
+    if (wend_part_check(part, NULL, NULL, &err) == WEND_OK)
+        return true;
+    respond_problem(q, 422, "part", "parts", NULL, "%s", err.message);
+    return false;
+}
+
+static bool read_part(struct serve_ask *q, const struct json *j, wend_part *out)
+{
+    wend_str data = json_get_str(j, "data"), blob = json_get_str(j, "blob");
+    struct buf bytes = {.mem = &q->server->mem};
+
     out->name = json_get_str(j, "name");
+    if (blob.ptr && !data.ptr) {
+        out->data = arena_str(&q->arena, upload_find(q, blob));
+        if (!out->data.ptr) {
+            respond_problem(q, 404, "part", "parts",
+                            "POST /v1/blobs uploads a file",
+                            "you have uploaded no such blob");
+            return false;
+        }
+        return check_part(q, out);
+    }
     if (!data.ptr || !base64_take(&bytes, data)) {
         buf_free(&bytes);
         respond_problem(q, 400, "part", "parts",
@@ -91,14 +114,7 @@ static bool read_part(struct serve_ask *q, const struct json *j, wend_part *out)
         return false;
     }
     out->data = buf_keep(&bytes, &q->arena);
-    if (q->arena.failed) {
-        respond_nomem(q);
-        return false;
-    }
-    if (wend_part_check(out, NULL, NULL, &err) == WEND_OK)
-        return true;
-    respond_problem(q, 422, "part", "parts", NULL, "%s", err.message);
-    return false;
+    return check_part(q, out);
 }
 
 bool body_parts(struct serve_ask *q, const struct json *list,

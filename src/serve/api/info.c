@@ -5,6 +5,8 @@
 
 #include "core/event/event.h"
 
+enum { STATS_RUNS_MAX = 10000 };
+
 static void respond_status(struct serve_ask *q, int status, const char *word)
 {
     struct buf b = {.mem = &q->server->mem};
@@ -108,6 +110,85 @@ void api_tools(struct serve_ask *q)
         json_close(&b, '}');
     }
     json_close(&b, ']');
+    json_close(&b, '}');
+    respond_json(q, 200, &b);
+}
+
+/* Models by provider, as the agents have them. */
+void api_providers(struct serve_ask *q)
+{
+    const struct wend_server *server = q->server;
+    struct buf b = {.mem = &server->mem};
+
+    json_open(&b, NULL, '{');
+    json_open(&b, "providers", '[');
+    for (size_t i = 0; i < server->agents_count; i++)
+        for (size_t k = 0; k < server->agents[i].models_count; k++) {
+            wend_str rest = server->agents[i].models[k].name, provider;
+
+            if (!str_has(rest, STR(":")) || !str_take(&rest, ':', &provider))
+                provider = STR_NONE;
+            json_open(&b, NULL, '{');
+            json_add_str(&b, "name", provider);
+            json_add_str(&b, "model", rest);
+            json_add_str(&b, "agent", server->agents[i].name);
+            json_close(&b, '}');
+        }
+    json_close(&b, ']');
+    json_close(&b, '}');
+    respond_json(q, 200, &b);
+}
+
+struct sums {
+    int64_t runs, running, ok, failed, turns, tokens_in, tokens_out;
+    int64_t cost_nano, cost_unknown;
+};
+
+static void add_run(struct sums *s, const wend_run_info *info)
+{
+    s->runs++;
+    s->running += !info->ended_us;
+    s->ok += str_is(info->status, "ok");
+    s->failed += str_is(info->status, "failed");
+    s->turns += info->turns;
+    s->tokens_in += info->tokens_in;
+    s->tokens_out += info->tokens_out;
+    if (info->cost_nano < 0)
+        s->cost_unknown++;
+    else
+        s->cost_nano += info->cost_nano;
+}
+
+/* Over the newest runs that the user may see. */
+void api_stats(struct serve_ask *q)
+{
+    const wend_list_options o = {.size = sizeof o,
+                                 .user = ask_is_admin(q) ? NULL
+                                                         : ask_text(q, q->user),
+                                 .limit = STATS_RUNS_MAX};
+    struct buf b = {.mem = &q->server->mem};
+    const wend_run_info *info;
+    struct sums s = {0};
+    wend_runs *list;
+    wend_error err;
+
+    if (wend_store_list(q->server->rt->store, &o, &list, &err) != WEND_OK) {
+        respond_failed(q, &err);
+        return;
+    }
+    while (wend_runs_next(list, &info) == WEND_OK)
+        add_run(&s, info);
+    wend_runs_free(list);
+    json_open(&b, NULL, '{');
+    json_add_i64(&b, "runs", s.runs);
+    json_add_i64(&b, "running", s.running);
+    json_add_i64(&b, "ok", s.ok);
+    json_add_i64(&b, "failed", s.failed);
+    json_add_i64(&b, "turns", s.turns);
+    json_add_i64(&b, "tokens_in", s.tokens_in);
+    json_add_i64(&b, "tokens_out", s.tokens_out);
+    json_add_nano(&b, "cost", s.cost_unknown == s.runs ? -1 : s.cost_nano);
+    json_add_i64(&b, "cost_unknown", s.cost_unknown);
     json_close(&b, '}');
     respond_json(q, 200, &b);
 }

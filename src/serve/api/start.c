@@ -166,9 +166,12 @@ static void start(struct serve_ask *q, const struct start *st)
     wend_run *run = NULL;
     wend_error err;
     wend_status s;
+    char id[37];
 
-    if (!agent || !body_parts(q, st->parts, &o.parts, &o.parts_count))
+    if (!agent || !body_parts(q, st->parts, &o.parts, &o.parts_count) ||
+        !ask_key(q, id))
         return;
+    o.id = id[0] ? id : NULL;
     o.user = ask_text(q, q->user);
     o.session = ask_text(q, st->session);
     o.labels = labels_with_mark(q, st->labels);
