@@ -445,7 +445,8 @@ static void law_request(struct sim *s, const struct view *v, const char *name)
         if (m->role != want->role || (m->whole.ptr != NULL) != want->cut ||
             hash_str(want->cut ? m->whole : m->text) != want->text ||
             (m->role == ROLE_TOOL && hash_str(m->call) != want->call) ||
-            (m->calls ? m->calls->index + 1 : 0) != want->calls)
+            (m->calls ? m->calls->index + 1 : 0) != want->calls ||
+            m->parts_count != want->parts)
             broken(s, name, "message %u is role %d '%.40s', wanted role %d",
                    left, (int)m->role, m->text.ptr ? m->text.ptr : "",
                    (int)want->role);
