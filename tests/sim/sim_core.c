@@ -46,11 +46,11 @@ enum {
  * when a compaction is asked for; a fork from the middle of a context that was
  * to be asked again; a request that does not fit, in the step that ends a
  * summary; a long focus of a compaction; a compaction that offers read_result
- * in a small window. */
+ * in a small window; a message that cannot be pinned. */
 const uint64_t old_seeds[] = {6860,  13534, 14766, 100020, 100997, 443,   207,
                               4283,  6030,  7355,  8261,   8366,   11252, 21887,
                               28427, 30291, 33011, 43017,  45547,  20912, 218,
-                              26,    1074,  1946,  5450,   6050,   0};
+                              26,    1074,  1946,  5450,   6050,   8090,  0};
 
 const uint64_t seeds_per_bug = 4000;
 
