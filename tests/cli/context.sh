@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # context.sh - wend context shows what the model was asked, at any event.
 . "$(dirname "$0")/lib.sh"
+. "$test_dir/context.inc"
 
 needs_server
 unset http_proxy all_proxy HTTP_PROXY ALL_PROXY
@@ -14,7 +15,7 @@ exits "a run with a call" 0 "$WEND" run -q -m openai:x -t calculator \
 exits "context --json" 0 "$WEND" context --json last
 value() { json "$out" "$(at "$1")"; }
 # Each request is a line of its own; the newest one is the second.
-grep -ao '{"model":.*' "$work/requests" | tail -1 >"$work/request"
+bodies | tail -1 >"$work/request"
 sent() { sqlite3 :memory: "SELECT json_extract(readfile('$work/request'), '\$.$1')"; }
 is "what was sent first" "$(value system)" "$(sent 'messages[0].content')"
 is "the prompt" "$(value 'messages[0].text')" "$(sent 'messages[1].content')"
@@ -74,7 +75,7 @@ has "context_end says so" "$out" \
 exits "context" 0 "$WEND" context last
 has "context: what was cut" "$out" "cut by "
 exits "context --json" 0 "$WEND" context --json last
-grep -ao '{"model":.*' "$work/requests" | tail -1 >"$work/request"
+bodies | tail -1 >"$work/request"
 is "context: the description as it was sent" "$(value 'tools[0].description')" \
     "$(sent 'tools[0].function.description')"
 tight 40
@@ -83,36 +84,17 @@ has "a tool that cannot fit: said" "$err" "and the window of x has 40"
 
 # ---- Exactly what was sent -----------------------------------------------------------
 
-# All texts of the newest request, and those that wend context shows; anthropic
-# accepts no white space at the end of an answer.
-same_texts() { # WHAT [RUN]
-    grep -ao '{"\(model\|contents\|system\)[A-Za-z_]*":.*' "$work/requests" |
-        tail -1 >"$work/request"
-    sqlite3 :memory: "SELECT rtrim(atom) FROM json_tree(readfile('$work/request'))
-        WHERE type = 'text' AND atom <> '' AND fullkey NOT LIKE '\$.tools%' AND
-        key IN ('content', 'text', 'instructions', 'output', 'result')
-        ORDER BY rtrim(atom)" >"$work/sent"
-    exits "$1: context" 0 "$WEND" context --json "${2:-last}"
-    sqlite3 :memory: "SELECT rtrim(json_extract(readfile('$out'), '\$.system')) AS t
-        WHERE t <> '' UNION ALL
-        SELECT rtrim(json_extract(value, '\$.text')) AS t
-        FROM json_each(readfile('$out'), '\$.messages') WHERE t <> ''
-        ORDER BY t" >"$work/shown"
-    [ -s "$work/shown" ]
-    ok "$1: there are texts"
-    is "$1: they are what was sent" "$(cat "$work/shown")" "$(cat "$work/sent")"
-}
 for row in openai:/v1 responses:/v1 anthropic:/v1 gemini:/v1beta ollama:; do
     provider=${row%%:*}
     exits "$provider" 0 "$WEND" run -q -m "$provider:x" -t calculator \
         --base-url "http://127.0.0.1:$port/=$call${row#*:}" \
         --instructions "Be brief." hi
-    same_texts "$provider"
+    newest_texts "$provider"
     id=$(newest)
     exits "$provider: -c" 0 "$WEND" run -qc "And now?"
-    same_texts "$provider: -c"
+    newest_texts "$provider: -c"
     exits "$provider: fork" 0 "$WEND" fork -q "$id" "Or that?"
-    same_texts "$provider: fork"
+    newest_texts "$provider: fork"
 done
 
 printf 'wend: plan/1\nname: p\nactions:\n  - {name: a, type: llm, prompt: "What is it?"}\n' \
@@ -120,7 +102,7 @@ printf 'wend: plan/1\nname: p\nactions:\n  - {name: a, type: llm, prompt: "What 
 printf 'wend: agent/1\nmodel: openai:x\nbase_url: %s\ninstructions: Be brief.\n' \
     "http://127.0.0.1:$port/=text:1/v1" >"$work/brief.yaml"
 exits "an action of a plan" 0 "$WEND" plan run -q -a "$work/brief.yaml" ask.yaml
-same_texts "an action of a plan"
+newest_texts "an action of a plan"
 is "an action of a plan: no tools" "$(value tools)$(value 'messages[1]')" ""
 exits "an action of a plan: as text" 0 "$WEND" context last
 has "an action of a plan: its prompt" "$out" "  What is it?"
@@ -137,7 +119,7 @@ printf 'wend: agent/1\nmodel: openai:x\ncontext_tokens: 6000\ntools: []\n' \
 exits "results that were cut" 0 "$WEND" run -q -a "$work/cut.yaml" --notes off \
     --tools "$work/noop.yaml" --approve all \
     --base-url "http://127.0.0.1:$port/=tools:4/v1" hi
-grep -ao '{"model":.*' "$work/requests" >"$work/bodies"
+bodies >"$work/bodies"
 "$WEND" log --json last | sed -nE 's/.*"seq":([0-9]+),.*"type":"model_start".*/\1/p' \
     >"$work/asked"
 is "results that were cut: events and requests" "$(wc -l <"$work/asked")" \

@@ -11,7 +11,9 @@
 #include <inttypes.h>
 
 #include "core/agent.h"
+#include "core/follow.h"
 #include "core/fork.h"
+#include "core/laws_past.h"
 #include "core/laws_plan.h"
 #include "core/plan_make.h"
 #include "core/plant.h"
@@ -25,7 +27,9 @@ enum {
     REFOLD_EVERY = 40,   /* steps: the whole log from its first byte */
     PROBE_PERMILLE = 60, /* of the steps, cancel in a side history */
     FORKS_MAX = 4,       /* of a seed, one of the other */
-    PLAN_EVERY = 4       /* each n-th seed is a plan */
+    PLAN_EVERY = 4,      /* each n-th seed is a plan */
+    TALK_EVERY = 8,      /* ... or a conversation of several runs */
+    CLOSE_PERMILLE = 150 /* of its runs are closed by force */
 };
 
 /* A question that a rule of meanwhile answers, when a process goes on; a plan
@@ -37,10 +41,16 @@ enum {
  * the result of a call that waits for approval; a decision against an
  * action that is ready; a cancel in a fork that asks about an action whose
  * attempt is closed; a plan that fails fast while it is paused and resumed; a
- * call that starts before one that brings a label, in one step. */
+ * call that starts before one that brings a label, in one step; a run that is
+ * followed after it was closed while a summary was written; a hook that answers
+ * when a compaction is asked for; a fork from the middle of a context that was
+ * to be asked again; a request that does not fit, in the step that ends a
+ * summary; a long focus of a compaction; a compaction that offers read_result
+ * in a small window; a message that cannot be pinned. */
 const uint64_t old_seeds[] = {6860,  13534, 14766, 100020, 100997, 443,   207,
                               4283,  6030,  7355,  8261,   8366,   11252, 21887,
-                              28427, 30291, 33011, 43017,  45547,  20912, 0};
+                              28427, 30291, 33011, 43017,  45547,  20912, 218,
+                              26,    1074,  1946,  5450,   6050,   8090,  0};
 
 const uint64_t seeds_per_bug = 4000;
 
@@ -55,6 +65,9 @@ static void make_kind(struct sim *s)
         s->head.bug ? s->head.bug->planned : s->head.seed % PLAN_EVERY == 3;
     if (s->head.bug ? s->head.bug->forks : chance_of(&c, 300))
         s->mood.fork = 10 + chance_below(&c, 100);
+    s->talks =
+        s->head.bug ? s->head.bug->talks : s->head.seed % TALK_EVERY == 2;
+    s->runs = s->talks ? 2 + chance_below(&c, 3) : 1;
 }
 
 static void sim_begin(struct sim *s, uint64_t seed, const struct how *how)
@@ -76,7 +89,7 @@ static void sim_begin(struct sim *s, uint64_t seed, const struct how *how)
     turn_init(&s->turn);
     turn_init(&s->folded);
     turn_write(&s->state, &s->turn);
-    book_init(&s->book, s->config);
+    book_init(&s->book, s->config, &s->carry);
     if (s->planned)
         start_with_plan(s);
 }
@@ -174,8 +187,8 @@ static void step_on(struct sim *s)
         probe_cancel(s);
 }
 
-/* Chaos, then a world that answers, then late news for a run that is over. */
-static void sim_run(struct sim *s, enum mode mode)
+/* Chaos, then a world that answers. */
+static void run_on(struct sim *s, enum mode mode)
 {
     uint32_t chaos =
         mode == MODE_SAFETY ? PATIENCE : chance_below(&s->chance, STEPS_MAX);
@@ -187,6 +200,9 @@ static void sim_run(struct sim *s, enum mode mode)
     if (s->book.run_over && !s->head.broken_count && s->mood.fork &&
         s->forks < FORKS_MAX)
         go_on_as_fork(s);
+    if (!s->book.run_over && may_follow(s) &&
+        chance_of(&s->chance, CLOSE_PERMILLE))
+        return;
     s->draining = true;
     for (uint32_t i = 0; i < PATIENCE && !s->book.run_over &&
                          !s->head.broken_count && mode != MODE_SAFETY;
@@ -195,6 +211,16 @@ static void sim_run(struct sim *s, enum mode mode)
     if (!s->book.run_over && !s->head.broken_count && mode != MODE_SAFETY)
         broken(s, "an answering world ends the run", "not in %d inputs",
                PATIENCE);
+}
+
+/* A run, those that follow it, and late news for the last one. */
+static void sim_run(struct sim *s, enum mode mode)
+{
+    run_on(s, mode);
+    while (may_follow(s)) {
+        go_on_as_next(s);
+        run_on(s, mode);
+    }
     for (uint32_t i = 0; i < 6 && !s->head.broken_count; i++) {
         uint32_t n = s->past_count < PAST_MAX ? s->past_count : PAST_MAX;
 
@@ -236,10 +262,12 @@ const char *bug_law(const struct bug *bug)
 
 void each_law(void (*fn)(void *ctx, const char *law), void *ctx)
 {
-    const struct event_law *const of_events[] = {event_laws, plan_event_laws};
-    const struct step_law *const of_steps[] = {step_laws, plan_step_laws};
+    const struct event_law *const of_events[] = {event_laws, plan_event_laws,
+                                                 past_event_laws};
+    const struct step_law *const of_steps[] = {step_laws, plan_step_laws,
+                                               past_step_laws};
 
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         for (const struct event_law *l = of_events[i]; l->name; l++)
             fn(ctx, l->name);
         for (const struct step_law *l = of_steps[i]; l->name; l++)
@@ -302,6 +330,12 @@ size_t find_reached(const struct counters *c, struct reached rows[REACHED_MAX])
     reach(&at, c->acts_unknown, "an action with an unknown outcome", "");
     reach(&at, c->acts_again, "an action that was done again", "");
     reach(&at, c->given, "a fork with another result", "");
+    reach(&at, c->follows, "a run that follows", "");
+    reach(&at, c->unanswered, "one that leaves out a failed answer", "");
+    reach(&at, c->closed, "one that follows a closed run", "");
+    reach(&at, c->refusals, "one that knows what a model refused", "");
+    reach(&at, c->labels, "one with labels of its past", "");
+    reach(&at, c->folds, "one that is to begin with a compaction", "");
     reach(&at, c->discarded, "a step without memory", "");
     reach(&at, c->blobs, "a blob", "");
     reach(&at, c->eager, "an eager call", "");

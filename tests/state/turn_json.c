@@ -12,7 +12,6 @@
 
 static const char *const phase_names[] = {"new",   "between", "turn", "model",
                                           "calls", "plan",    "end"};
-static const char *const role_names[] = {"user", "assistant", "tool", "system"};
 
 /* Plain members, written and read by one table. */
 enum kind { K_I64, K_U32, K_STR, K_BOOL };
@@ -168,71 +167,6 @@ static void put_members(struct buf *b, const struct turn *t)
     }
 }
 
-/* First call first: the list is walked from its far end by index. */
-static void put_calls(struct buf *b, const struct call *last)
-{
-    uint32_t count = last ? last->index + 1 : 0;
-
-    buf_char(b, '[');
-    for (uint32_t i = 0; i < count; i++) {
-        const struct call *c = last;
-
-        while (c->index != i)
-            c = c->prev;
-        buf_fmt(b, "%s{\"invalid\":%s", i ? "," : "",
-                c->invalid ? "true" : "false");
-        json_add_nullable(b, "id", c->id);
-        json_add_nullable(b, "name", c->name);
-        json_add_nullable(b, "args", c->args);
-        buf_char(b, '}');
-    }
-    buf_char(b, ']');
-}
-
-static void put_msg(struct buf *b, const struct msg *m)
-{
-    buf_fmt(b, "{\"role\":\"%s\",\"failed\":%s", role_names[m->role],
-            m->failed ? "true" : "false");
-    json_add_bool(b, "pinned", m->pinned);
-    json_add_bool(b, "summary", m->summary);
-    json_add_bool(b, "own", m->own);
-    json_add_i64(b, "turn", m->turn);
-    json_add_nullable(b, "whole", m->whole);
-    json_add_nullable(b, "text", m->text);
-    json_add_nullable(b, "thinking", m->thinking);
-    json_add_nullable(b, "opaque", m->opaque);
-    json_add_nullable(b, "model", m->model);
-    json_add_nullable(b, "call", m->call);
-    json_add_nullable(b, "name", m->name);
-    buf_cstr(b, ",\"calls\":");
-    put_calls(b, m->calls);
-    buf_char(b, '}');
-}
-
-static void put_msgs(struct buf *b, const struct msg *newest)
-{
-    size_t count = 0;
-    const struct msg **list;
-
-    for (const struct msg *m = newest; m; m = m->prev)
-        count++;
-    list = mem_alloc(b->mem, count * sizeof *list);
-    if (!list) {
-        b->failed = true;
-        return;
-    }
-    for (const struct msg *m = newest; m; m = m->prev)
-        list[--count] = m;
-    buf_char(b, '[');
-    for (const struct msg *m = newest; m; m = m->prev, count++) {
-        if (count)
-            buf_char(b, ',');
-        put_msg(b, list[count]);
-    }
-    buf_char(b, ']');
-    mem_free(b->mem, list);
-}
-
 static void put_states(struct buf *b, const struct call_state *newest)
 {
     buf_char(b, '[');
@@ -322,15 +256,15 @@ void turn_write(struct buf *b, const struct turn *t)
     put_members(b, t);
     json_add_nullable(b, "config", t->config ? t->config->json : STR_NONE);
     buf_cstr(b, ",\"history\":");
-    put_msgs(b, t->history);
+    msgs_write(b, t->history);
     buf_cstr(b, ",\"aside\":");
-    put_msgs(b, t->aside);
+    msgs_write(b, t->aside);
     buf_cstr(b, ",\"gone\":");
-    put_msgs(b, t->gone);
+    msgs_write(b, t->gone);
     buf_cstr(b, ",\"pending\":");
-    put_msgs(b, t->pending);
+    msgs_write(b, t->pending);
     buf_cstr(b, ",\"calls\":");
-    put_calls(b, t->calls);
+    calls_write(b, t->calls);
     put_flags(b, t);
     buf_cstr(b, ",\"states\":");
     put_states(b, t->states);
@@ -345,18 +279,6 @@ void turn_write(struct buf *b, const struct turn *t)
 }
 
 /* ---- Reading ------------------------------------------------------------- */
-
-static wend_str get_str(const struct json *j, const char *name, struct arena *a)
-{
-    return arena_str(a, json_str(json_get(j, name)));
-}
-
-static bool get_bool(const struct json *j, const char *name)
-{
-    const struct json *value = json_get(j, name);
-
-    return value && value->kind == JSON_TRUE;
-}
 
 static bool read_members(const struct json *j, struct arena *a, struct turn *t)
 {
@@ -384,51 +306,6 @@ static bool read_members(const struct json *j, struct arena *a, struct turn *t)
     return true;
 }
 
-static const struct call *read_calls(const struct json *list, struct arena *a)
-{
-    struct call *last = NULL;
-    uint32_t index = 0;
-
-    for (const struct json *j = list ? list->first : NULL; j; j = j->next) {
-        struct call *c = arena_alloc(a, sizeof *c);
-
-        if (!c || index == CALLS_MAX)
-            return last;
-        c->prev = last;
-        c->index = index++;
-        c->id = get_str(j, "id", a);
-        c->name = get_str(j, "name", a);
-        c->args = get_str(j, "args", a);
-        c->invalid = get_bool(j, "invalid");
-        last = c;
-    }
-    return last;
-}
-
-static struct msg *read_msg(const struct json *j, struct arena *a)
-{
-    int role = str_index(json_str(json_get(j, "role")), role_names, 4);
-    struct msg *m = arena_alloc(a, sizeof *m);
-
-    if (!m || role < 0)
-        return NULL;
-    m->role = (enum role)role;
-    m->text = get_str(j, "text", a);
-    m->thinking = get_str(j, "thinking", a);
-    m->opaque = get_str(j, "opaque", a);
-    m->model = get_str(j, "model", a);
-    m->call = get_str(j, "call", a);
-    m->name = get_str(j, "name", a);
-    m->failed = get_bool(j, "failed");
-    m->pinned = get_bool(j, "pinned");
-    m->summary = get_bool(j, "summary");
-    m->own = get_bool(j, "own");
-    json_i64(json_get(j, "turn"), &m->turn);
-    m->whole = get_str(j, "whole", a);
-    m->calls = read_calls(json_get(j, "calls"), a);
-    return m;
-}
-
 static bool read_states(const struct json *list, struct arena *a,
                         const struct call_state **out)
 {
@@ -444,12 +321,12 @@ static bool read_states(const struct json *list, struct arena *a,
             return false;
         s->index = (uint32_t)index;
         s->outcome = (wend_outcome)outcome;
-        s->args = get_str(j, "args", a);
-        s->child = get_str(j, "child", a);
-        s->key = get_str(j, "key", a);
-        s->shown = get_str(j, "shown", a);
+        s->args = state_str(j, "args", a);
+        s->child = state_str(j, "child", a);
+        s->key = state_str(j, "key", a);
+        s->shown = state_str(j, "shown", a);
         s->changed = json_is_true(json_get(j, "changed"));
-        s->output = get_str(j, "output", a);
+        s->output = state_str(j, "output", a);
         *out = s;
         out = &s->prev;
     }
@@ -486,11 +363,11 @@ static bool read_unfinished(const struct json *list, struct arena *a,
             if (!json_i64(n,
                           (int64_t *)(void *)((char *)&u->metrics + counts[i])))
                 return false;
-        u->call = get_str(j, "call", a);
-        u->action = get_str(j, "action", a);
-        u->run = get_str(j, "run", a);
-        u->input = get_str(j, "input", a);
-        u->as = get_str(j, "as", a);
+        u->call = state_str(j, "call", a);
+        u->action = state_str(j, "action", a);
+        u->run = state_str(j, "run", a);
+        u->input = state_str(j, "input", a);
+        u->as = state_str(j, "as", a);
         *out = u;
         out = &u->next;
     }
@@ -508,21 +385,6 @@ static bool read_flags(const struct json *list, struct turn *t)
             n >= 2 * CALL_SUPERSEDED)
             return false;
         t->flags[i++] = (unsigned char)n;
-    }
-    return true;
-}
-
-/* Messages that are no conversation. */
-static bool read_loose(const struct json *list, struct arena *a,
-                       const struct msg **out)
-{
-    for (const struct json *j = list ? list->first : NULL; j; j = j->next) {
-        struct msg *m = read_msg(j, a);
-
-        if (!m)
-            return false;
-        m->prev = *out;
-        *out = m;
     }
     return true;
 }
@@ -552,7 +414,7 @@ static bool read_state(const struct json *j, const struct keep *k,
     t->stop.outcome = (wend_outcome)stop;
     read_rules(json_get(j, "rules"), k, t);
     turn_take_refusals(t, json_text(json_get(j, "refusals"), k->arena), k);
-    t->calls = read_calls(json_get(j, "calls"), k->arena);
+    t->calls = calls_read(json_get(j, "calls"), k->arena);
     t->calls_count = t->calls ? t->calls->index + 1 : 0;
     if (config.ptr) {
         if (config_parse(config, k->arena, &c, err) != WEND_OK)
@@ -566,16 +428,16 @@ static bool read_state(const struct json *j, const struct keep *k,
         return false;
     list = json_get(j, "aside");
     for (const struct json *m = list ? list->first : NULL; m; m = m->next)
-        if (!t->config || !turn_history_add(t, read_msg(m, k->arena)))
+        if (!t->config || !turn_history_add(t, msg_read(m, k->arena)))
             return false;
     t->aside = t->history;
     t->history = NULL;
     list = json_get(j, "history");
     for (const struct json *m = list ? list->first : NULL; m; m = m->next)
-        if (!t->config || !turn_history_add(t, read_msg(m, k->arena)))
+        if (!t->config || !turn_history_add(t, msg_read(m, k->arena)))
             return false;
-    return read_loose(json_get(j, "pending"), k->arena, &t->pending) &&
-           read_loose(json_get(j, "gone"), k->arena, &t->gone);
+    return msgs_read(json_get(j, "pending"), k->arena, &t->pending) &&
+           msgs_read(json_get(j, "gone"), k->arena, &t->gone);
 }
 
 wend_status turn_read(wend_str json, const struct keep *k, struct turn *out,

@@ -109,8 +109,8 @@ extern const wend_str summary_ask;
 wend_str summary_question(wend_str focus, struct arena *a);
 /* A JSON list of the headings of a summary that have something below them. */
 wend_str summary_topics(wend_str summary, struct arena *a);
-/* Tokens that its request may have before that question. */
-int64_t summary_room(const struct context_room *r);
+/* Tokens that its request may have before that question, which has as many. */
+int64_t summary_room(const struct context_room *r, int64_t question);
 /* Why an answer is no summary; NULL: it is one. */
 const char *summary_wrong(wend_str text, bool calls, wend_str finish,
                           const struct context_room *r);

@@ -54,14 +54,14 @@ wend_str summary_question(wend_str focus, struct arena *a)
 /* The summary has room for an eighth, and in a large window for a long one: if
  * more were kept free for it, the conversation would never fit whole, and no
  * cache would have its beginning. */
-int64_t summary_room(const struct context_room *r)
+int64_t summary_room(const struct context_room *r, int64_t question)
 {
     enum { SUMMARY_TOKENS = 2048 };
     int64_t answer = r->most / 8;
 
     if (answer > SUMMARY_TOKENS)
         answer = SUMMARY_TOKENS;
-    return r->window - msg_tokens(summary_ask) - answer;
+    return r->window - question - answer;
 }
 
 static bool is_empty(wend_str s)

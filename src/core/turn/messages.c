@@ -575,6 +575,10 @@ void turn_settle(struct turn *t, const struct keep *k)
 {
     bool open = t->phase == PH_MODEL && t->calls_count;
 
+    if (t->aside) { /* a summary was being written */
+        t->history = t->aside;
+        t->aside = NULL;
+    }
     if (open)
         close_message(t, k);
     if (open || t->phase == PH_CALLS)

@@ -394,6 +394,23 @@ static void on_answer(struct tt *x)
     x->s->heard = x->s->events != NULL;
 }
 
+static void answer_instead(struct tt *x, wend_str text)
+{
+    emit_context(x);
+    if (x->t->fold)
+        warn_unfolded(x, STR("a hook answers in place of the model"));
+    end_context(x);
+    emit_model_start(x, x->t->model, turn_purpose(x->t),
+                     &(struct allowance){0});
+    emit(x, WEND_MODEL_END,
+         &(wend_ev_model_end){.outcome = WEND_OUTCOME_OK,
+                              .purpose = x->t->purpose,
+                              .text = text,
+                              .finish = STR("hook"),
+                              .usage.cost_nano = -1});
+    run_calls(x);
+}
+
 static void on_turn_hook(struct tt *x)
 {
     const struct hook_done *h = &x->in->hook;

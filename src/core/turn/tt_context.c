@@ -153,10 +153,21 @@ static bool can_fold(struct tt *x)
     return t->fold && compact_tail(t->history, &r, STR(""), x->s->scratch, &c);
 }
 
-static void warn_unfolded(struct tt *x, wend_str why)
+void warn_unfolded(struct tt *x, wend_str why)
 {
     warn(x, STR("not_compacted"),
          JOIN(x, STR("the conversation stays as it is: "), why));
+}
+
+/* Leaving out a long result offers the model a tool to read it. */
+static bool may_add_reader(const struct turn *t)
+{
+    const struct msg *m = t->history;
+
+    while (m &&
+           (m->role != ROLE_TOOL || result_whole(m).len < RESULT_NAMED_BYTES))
+        m = m->prev;
+    return m && t->config->reader && !turn_reads(t);
 }
 
 /* The summary of the turn, if it has one; without, the newest messages, unless
@@ -168,6 +179,8 @@ static void shorten(struct tt *x, const struct context_room *r)
     bool summary = t->summary.ptr;
     struct context_room room = t->fold && summary ? turn_fold_room(t) : *r;
 
+    if (may_add_reader(t))
+        room.fixed += reader_tokens();
     if (!summary && !is_crowded(t, r))
         warn_unfolded(x, STR("no summary could be made"));
     else if (compact_tail(t->history, &room, t->summary, x->s->scratch, &c))
@@ -211,8 +224,9 @@ may_ask_summary(struct tt *x, const struct context_room *r, struct allowance *a)
     const struct model_use *m = summary_model(t, question);
 
     if (t->summary_tries >= SUMMARY_TRIES_MAX ||
-        (m == turn_model(t) && !compact_fit(t->history, r, summary_room(r),
-                                            t->frame->prefix, x->s->scratch)) ||
+        (m == turn_model(t) &&
+         !compact_fit(t->history, r, summary_room(r, question),
+                      t->frame->prefix, x->s->scratch)) ||
         !allow_turn(x, m, summary_input(t, m, question), NULL, a))
         return NULL;
     return m;

@@ -8,7 +8,7 @@
 #include "base/code.h"
 
 /* What the next model call is for. */
-static wend_purpose turn_purpose(const struct turn *t)
+wend_purpose turn_purpose(const struct turn *t)
 {
     if (t->repair && !t->repair_used)
         return WEND_PURPOSE_REPAIR;
@@ -70,21 +70,6 @@ bool allow_turn(const struct tt *x, const struct model_use *model,
         spend(&beside.open.cost_nano, failed->cost_nano);
     }
     return allow_answer(x, model, input, &beside, out);
-}
-
-void answer_instead(struct tt *x, wend_str text)
-{
-    emit_context(x);
-    end_context(x);
-    emit_model_start(x, x->t->model, turn_purpose(x->t),
-                     &(struct allowance){0});
-    emit(x, WEND_MODEL_END,
-         &(wend_ev_model_end){.outcome = WEND_OUTCOME_OK,
-                              .purpose = x->t->purpose,
-                              .text = text,
-                              .finish = STR("hook"),
-                              .usage.cost_nano = -1});
-    run_calls(x);
 }
 
 /* ---- The answer ---------------------------------------------------------- */
@@ -238,7 +223,13 @@ static void refuse_request(struct tt *x)
                         : ": it was not sent; shorten the conversation, or set "
                           "a larger context_tokens"),
         STR("model"));
-    close_model(x, WEND_OUTCOME_FAILED, error);
+    /* A reply in this step is that of a summary, which has its own end. */
+    emit(x, WEND_MODEL_END,
+         &(wend_ev_model_end){.outcome = WEND_OUTCOME_FAILED,
+                              .purpose = t->purpose,
+                              .finish = STR("failed"),
+                              .usage.cost_nano = -1,
+                              .error = error});
     end_turn(x, WEND_OUTCOME_FAILED);
     end_run(x, WEND_OUTCOME_FAILED, STR_NONE, error);
 }
@@ -295,10 +286,13 @@ void send_request(struct tt *x)
     want(x, (struct effect){.kind = FX_ASK_MODEL});
 }
 
+/* What was cut off is asked for again with the context that it had; a fork may
+ * begin in the middle of one, which then does not count. */
 void ask_model(struct tt *x)
 {
     const struct turn *t = x->t;
-    bool stands = t->again && !t->forked && t->purpose != WEND_PURPOSE_SUMMARY;
+    bool stands = t->again && !t->forked && !x->from->context &&
+                  t->purpose != WEND_PURPOSE_SUMMARY;
 
     if (!stands && assemble_context(x))
         return; /* a summary is asked for first */

@@ -163,6 +163,8 @@ bool ask_for_plan(struct tt *x);  /* a file's plan failed; false: that's it */
 /* tt_context.c */
 void emit_context(struct tt *x); /* its start */
 void end_context(struct tt *x);  /* its end, with all that is in it */
+/* A compaction that was asked for is not done. */
+void warn_unfolded(struct tt *x, wend_str why);
 /* True: a model is asked for a summary first; else the context is complete. */
 bool assemble_context(struct tt *x);
 void on_summary_done(struct tt *x); /* with what the reply has */
@@ -183,7 +185,7 @@ void emit_model_end(struct tt *x, wend_outcome outcome, size_t calls,
 bool allow_turn(const struct tt *x, const struct model_use *model,
                 int64_t input, const wend_ev_usage *failed,
                 struct allowance *out);
-void answer_instead(struct tt *x, wend_str text); /* a hook did */
+wend_purpose turn_purpose(const struct turn *t); /* of the next question */
 void on_model_done(struct tt *x);
 void warn_of_finish(struct tt *x, const struct allowance *a, wend_str finish);
 void on_model_fail(struct tt *x);

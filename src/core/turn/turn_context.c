@@ -252,10 +252,10 @@ void turn_ask_summary(struct turn *t, wend_str model, const struct keep *k)
         return;
     ask_other(t, model, k);
     r = turn_room(t);
-    fits = compact_fit(t->history, &r, summary_room(&r), t->frame->prefix,
-                       k->arena);
     m->role = ROLE_USER;
     m->text = summary_question(t->focus, k->arena);
+    fits = compact_fit(t->history, &r, summary_room(&r, msg_tokens(m->text)),
+                       t->frame->prefix, k->arena);
     m->own = true;
     t->aside = t->history;
     if (fits) /* else a forged log */

@@ -77,6 +77,8 @@ static void put_fallback(struct sim *s, struct buf *b)
     buf_cstr(b, ",\"fallback\":[");
     for (uint32_t i = 0; i < count; i++) {
         buf_fmt(b, "%s{\"name\":\"spare%u\"", i ? "," : "", i);
+        if (s->talks)
+            buf_fmt(b, ",\"model\":\"p:spare%u\"", i);
         if (chance_of(&s->chance, 500))
             buf_fmt(b, ",\"output_tokens\":%u", chance_below(&s->chance, 5000));
         if (chance_of(&s->chance, 500))
@@ -89,6 +91,14 @@ static void put_fallback(struct sim *s, struct buf *b)
         buf_char(b, '}');
     }
     buf_char(b, ']');
+}
+
+/* A model is known by its name, since what it refuses is remembered. */
+static void put_talk(struct sim *s, struct buf *b)
+{
+    buf_cstr(b, ",\"model\":\"p:main\"");
+    if (chance_of(&s->chance, 200))
+        buf_fmt(b, ",\"max_history\":%u", 1 + chance_below(&s->chance, 12));
 }
 
 static wend_str make_config(struct sim *s)
@@ -122,6 +132,8 @@ static wend_str make_config(struct sim *s)
                 60 + chance_below(&s->chance, 900));
     if (chance_of(&s->chance, 50))
         buf_cstr(&b, ",\"compaction\":\"off\"");
+    if (s->talks)
+        put_talk(s, &b);
     put_fallback(s, &b);
     if (chance_of(&s->chance, 300) && !s->planned) /* it has no answer */
         buf_cstr(&b, chance_pick(&s->chance, answer_schemas));

@@ -12,6 +12,17 @@ enum { HUGE_BYTES = (256 << 10) + 77 }; /* over what stands in an event */
 static const char *const words[] = {"yes", "a\tb",  "\xe2\x82\xac", "x \"q\" y",
                                     "\n",  "done.", "\\",           "{}"};
 
+const wend_ev_part some_part = {
+    .type = {"image", 5},
+    .media = {"image/png", 9},
+    .bytes = 100,
+    .hash = {"0123456789abcdef0123456789abcdef"
+             "0123456789abcdef0123456789abcdef",
+             64},
+    .width = 16,
+    .height = 9,
+};
+
 wend_str some_text(struct sim *s)
 {
     size_t len = HUGE_BYTES;

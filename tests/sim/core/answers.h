@@ -9,6 +9,7 @@
 /* Texts that a model may write as arguments; the first few fit a schema. */
 enum { ARGUMENTS = 19, ARGUMENTS_FITTING = 3 };
 
+extern const wend_ev_part some_part;
 wend_str some_text(struct sim *s);
 wend_str numbered(struct sim *s, const char *what, unsigned n);
 wend_str some_arguments(struct sim *s, uint32_t among);

@@ -9,6 +9,7 @@
 #include "book.h"
 
 #include "base/cost.h"
+#include "past_book.h"
 
 uint64_t hash_str(wend_str s)
 {
@@ -24,9 +25,12 @@ static void book_id(char out[BOOK_ID], wend_str s)
     snprintf(out, BOOK_ID, "%.*s", (int)s.len, s.ptr ? s.ptr : "");
 }
 
-void book_init(struct book *b, const struct config *c)
+void book_init(struct book *b, const struct config *c,
+               const struct book_carry *carry)
 {
     memset(b, 0, sizeof *b);
+    memcpy(b->refused_by, carry->refused_by, sizeof b->refused_by);
+    b->refused_count = carry->refused_count;
     b->config = c;
     b->turn = -1;
     b->answer = b->answer_bare = hash_str(STR_NONE);
@@ -349,7 +353,7 @@ static void book_model_retry(struct book *b, const wend_ev_model_retry *e)
         b->model_at = at;
         b->tries = 0;
     }
-    b->tries++;
+    b->tries += !e->dropped_json.ptr; /* else it is another request */
     b->allowed = e->output_tokens;
     book_model_ask(b, b->attempt + 1);
 }
@@ -419,7 +423,8 @@ static void book_messages(struct book *b, const wend_event *ev)
         add_book_msg(
             b->msgs, &b->msgs_count,
             (struct book_msg){.role = ROLE_USER,
-                              .text = hash_str(ev->u.run_start.prompt)});
+                              .text = hash_str(ev->u.run_start.prompt),
+                              .parts = (uint32_t)ev->u.run_start.parts_count});
         return;
     }
     b->told |= str_is(ev->u.message.role, "user");
@@ -428,6 +433,7 @@ static void book_messages(struct book *b, const wend_event *ev)
                                                ? ROLE_USER
                                                : ROLE_SYSTEM,
                                    .text = hash_str(ev->u.message.text),
+                                   .parts = (uint32_t)ev->u.message.parts_count,
                                    .pinned = ev->u.message.pinned,
                                    .own = ev->u.message.by.ptr != NULL});
 }
@@ -438,7 +444,7 @@ static void book_model_start(struct book *b, const wend_ev_model_start *e)
         b->sum.model_calls++;
         return;
     }
-    b->model_open = true;
+    b->model_open = b->model_fresh = true;
     /* After a summary the request is another one. */
     b->context_used = e->purpose != WEND_PURPOSE_SUMMARY;
     b->summed |= e->purpose == WEND_PURPOSE_SUMMARY;
@@ -458,6 +464,7 @@ void book_add(struct book *b, const wend_event *ev)
         b->idle_us += ev->time_us - b->time_us;
     b->seq = ev->seq;
     b->time_us = ev->time_us;
+    past_book_add(b, ev);
     switch ((int)ev->type) {
     case WEND_RUN_START:
     case WEND_MESSAGE: book_messages(b, ev); break;

@@ -8,12 +8,11 @@
 #include <string.h>
 
 #include "core/config/config.h"
-#include "core/config/config.h"
 #include "core/event/event.h"
 #include "core/turn/turn.h"
 #include "plan_book.h"
 
-enum { BOOK_CALLS = 32, BOOK_MSGS = 320, BOOK_ID = 48 };
+enum { BOOK_CALLS = 32, BOOK_MSGS = 320, BOOK_ID = 48, BOOK_REFUSED = 8 };
 
 struct book_call {
     char id[BOOK_ID];
@@ -39,8 +38,26 @@ struct book_msg {
     uint64_t text;
     uint64_t call;  /* of a tool's result */
     uint32_t calls; /* of an assistant */
+    uint32_t parts;
     bool pinned, summary, own;
     bool cut; /* of a result: `text` is what it was before */
+};
+
+/* What a model refused, in this run and in those before it. */
+struct book_refused {
+    uint64_t model;
+    uint32_t dropped; /* bits of asked_names */
+    bool media;
+};
+
+/* What a run has from the one that it follows. */
+struct book_carry {
+    struct book_msg msgs[BOOK_MSGS];
+    uint32_t msgs_count;
+    struct book_refused refused_by[BOOK_REFUSED];
+    uint32_t refused_count;
+    uint32_t labels;
+    bool follows;
 };
 
 struct book {
@@ -69,6 +86,7 @@ struct book {
     int64_t context_tokens; /* that the newest context is estimated at ... */
     uint32_t context_at;    /* ... for this of the config's models */
     bool asked_model;       /* FX_ASK_MODEL was seen for `asks` */
+    bool model_fresh;       /* the model call began in this step */
     struct book_call calls[BOOK_CALLS];
     uint32_t calls_count, failed;
     struct book_msg msgs[BOOK_MSGS], pending[BOOK_MSGS];
@@ -84,10 +102,19 @@ struct book {
     bool broken_off;              /* the newest message, not superseded */
     bool forked;                  /* since the newest context */
     struct plan_book plan;
+    /* past_book.c */
+    struct book_refused refused_by[BOOK_REFUSED];
+    uint32_t refused_count;
+    uint32_t labels;    /* wend_label: at least these were brought */
+    uint64_t part_text; /* of the newest model_part */
+    bool unanswered;    /* the newest message, or its turn, failed */
+    bool fold, folding; /* a compaction is asked for; before this context */
+    bool unfolded;      /* ... and the log says why it is not done */
 };
 
 uint64_t hash_str(wend_str s);
-void book_init(struct book *b, const struct config *c);
+void book_init(struct book *b, const struct config *c,
+               const struct book_carry *carry);
 struct book_call *book_call(struct book *b, wend_str id);
 bool book_waits(const struct book_call *c);
 bool book_runs(const struct book_call *c);

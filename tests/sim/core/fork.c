@@ -13,7 +13,7 @@ static void cut_log(struct sim *s, size_t at)
 {
     while (s->log.lines_count > at)
         free(s->log.lines[--s->log.lines_count].ptr);
-    book_init(&s->book, s->config);
+    book_init(&s->book, s->config, &s->carry);
     s->book.plan.made = s->planned ? &s->made : NULL;
     for (size_t i = 0; i < at; i++) {
         struct arena a = {.mem = &s->mem};

@@ -88,6 +88,21 @@ void law_charged(struct sim *s, const wend_event *ev, const char *name)
                (long long)output);
 }
 
+/* One that begins and ends in a step had no answer: it did not fit, or a hook
+ * answered. */
+void law_unsent(struct sim *s, const wend_event *ev, const char *name)
+{
+    const wend_ev_model_end *e = &ev->u.model_end;
+
+    if (ev->type != WEND_MODEL_END || !s->book.model_fresh || s->planned)
+        return;
+    if (e->usage.input || e->usage.output || e->usage.cost_nano > 0)
+        broken(s, name, "%lld + %lld tokens", (long long)e->usage.input,
+               (long long)e->usage.output);
+    if (e->calls_count || (e->text.len && !str_is(e->finish, "hook")))
+        broken(s, name, "it is answered with '%.40s'", e->text.ptr);
+}
+
 /* A provider that keeps to what a request says, and counts what was estimated,
  * never exceeds a budget: the world has some. Children spend on their own. */
 void law_kept(struct sim *s, const wend_event *ev, const char *name)

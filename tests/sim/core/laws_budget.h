@@ -9,6 +9,7 @@
 
 void law_budget(struct sim *s, const struct view *v, const char *name);
 void law_charged(struct sim *s, const wend_event *ev, const char *name);
+void law_unsent(struct sim *s, const wend_event *ev, const char *name);
 void law_kept(struct sim *s, const wend_event *ev, const char *name);
 
 #endif

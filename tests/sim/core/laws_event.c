@@ -116,6 +116,9 @@ static void law_brackets(struct sim *s, const wend_event *ev, const char *name)
     if (ev->type == WEND_MODEL_START && !s->planned &&
         ev->u.model_start.purpose == WEND_PURPOSE_SUMMARY)
         needs = RUN | TURN | CONTEXT;
+    if (ev->type == WEND_CONTROL && b->turn < 0 &&
+        str_is(ev->u.control.what, "compact"))
+        needs = RUN; /* the run begins with it */
     if (b->summed && !b->context_used && ev->type == WEND_CONTEXT_START)
         bars &= ~(unsigned)CONTEXT_DONE; /* of a pause, or a crash */
     if (b->forked) { /* anywhere, and with a context of its own */
@@ -322,7 +325,7 @@ static void law_retry(struct sim *s, const wend_event *ev, const char *name)
 
     if (ev->type != WEND_MODEL_RETRY)
         return;
-    if (s->stream.reply.pieces && s->stream.ask == b->asks)
+    if (s->stream.open && s->stream.reply.pieces && s->stream.ask == b->asks)
         broken(s, name, "retry after %lld pieces",
                (long long)s->stream.reply.pieces);
     if (b->calls_count)
@@ -339,6 +342,8 @@ static void law_retry(struct sim *s, const wend_event *ev, const char *name)
     }
     if (!str_eq(e->next_model, s->turn.model))
         broken(s, name, "a model that is not the next one");
+    if (e->dropped_json.ptr || str_starts(e->reason, "refused "))
+        return; /* without what the model refused: at once */
     if (b->tries > RETRIES_MAX)
         broken(s, name, "retry of try %lld, most %d", (long long)b->tries,
                RETRIES_MAX);
@@ -566,6 +571,7 @@ const struct event_law event_laws[] = {
     {"what was cut off is settled by its class", law_lost},
     {"only an interruption supersedes", law_superseded},
     {"what a crash cut off is charged", law_charged},
+    {"a request that is not sent costs nothing", law_unsent},
     {"a provider that keeps to the maximum keeps the budget", law_kept},
     {"a compaction loses nothing that must stay", law_stays},
     {"a prefix changes only where that is said", law_prefix},

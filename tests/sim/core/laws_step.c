@@ -180,6 +180,10 @@ static void law_heard(struct sim *s, const struct view *v, const char *name)
         e = e->next; /* about the window of the next model */
     if (v->in->kind == IN_MODEL_FAIL && e && e->ev.type == WEND_MODEL_RETRY)
         return;
+    if (v->in->kind == IN_SAY && v->in->pin && e &&
+        e->ev.type == WEND_WARNING &&
+        str_is(e->ev.u.warning.code, "pin_refused"))
+        return; /* the window has no room for it */
     if (!e || e->ev.type != want)
         broken(s, name, "input %d gives %s, not %s", (int)v->in->kind,
                e ? wend_event_name(e->ev.type) : "nothing",
@@ -445,7 +449,8 @@ static void law_request(struct sim *s, const struct view *v, const char *name)
         if (m->role != want->role || (m->whole.ptr != NULL) != want->cut ||
             hash_str(want->cut ? m->whole : m->text) != want->text ||
             (m->role == ROLE_TOOL && hash_str(m->call) != want->call) ||
-            (m->calls ? m->calls->index + 1 : 0) != want->calls)
+            (m->calls ? m->calls->index + 1 : 0) != want->calls ||
+            m->parts_count != want->parts)
             broken(s, name, "message %u is role %d '%.40s', wanted role %d",
                    left, (int)m->role, m->text.ptr ? m->text.ptr : "",
                    (int)want->role);

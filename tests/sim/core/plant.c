@@ -6,6 +6,7 @@
  */
 #include "plant.h"
 #include "plant_bend.h"
+#include "plant_past.h"
 #include "plant_plan.h"
 #include "plant_step.h"
 
@@ -271,6 +272,19 @@ static void forget_charge(struct sim *s, struct step *step)
     recount(s, step);
 }
 
+/* A request that was not sent is charged. */
+static void charge_unsent(struct sim *s, struct step *step)
+{
+    struct step_event *e = *find_event(step, WEND_MODEL_START);
+
+    while (e && e->ev.type != WEND_MODEL_END)
+        e = e->next;
+    if (!e)
+        return;
+    e->ev.u.model_end.usage.output++;
+    recount(s, step);
+}
+
 /* The attempt that was cut off has no end. */
 static void forget_superseded(struct sim *s, struct step *step)
 {
@@ -481,6 +495,8 @@ const struct bug bugs[] = {
      .spoil = overspend},
     {"forget-charge", "what a crash cut off is charged",
      .spoil = forget_charge},
+    {"charge-unsent", "a request that is not sent costs nothing",
+     .spoil = charge_unsent},
     {"forget-action-charge", "what a crash cut off is charged", .planned = true,
      .spoil = forget_charge},
     {"forget-superseded", "a call has one bracket", .spoil = forget_superseded},
@@ -528,6 +544,17 @@ const struct bug bugs[] = {
      .planned = true, .forks = true, .spoil = edit_plan},
     {"fork-forgets-call", "a run waits for something", .forks = true,
      .spoil = forget_after_fork},
+    {"forget-said-before", "a run that follows begins with what was said",
+     .talks = true, .settle = settle_less},
+    {"say-twice", "a run that follows begins with what was said", .talks = true,
+     .settle = settle_twice},
+    {"forget-refused", "what a model refused is not asked for again",
+     .talks = true, .settle = settle_refused},
+    {"forget-labels", "labels of the past count", .talks = true,
+     .settle = settle_labels},
+    {"forget-compaction",
+     "a compaction that is asked for comes, or the log says why not",
+     .talks = true, .settle = settle_fold},
     {"json-loses-turns", "a state survives JSON", .reread = lose_turns},
     {"fold-loses-tokens", "a state from the log decides the same",
      .refold = lose_tokens},

@@ -15,8 +15,10 @@ struct bug {
     void (*misread)(struct sim *s, wend_event *ev); /* what a codec loses */
     void (*reread)(struct turn *t); /* what a state loses in JSON */
     void (*refold)(struct turn *t); /* what a state from the log lacks */
-    bool keeps_half;     /* a step that ran out of memory is not thrown away */
-    bool planned, forks; /* the seeds that it is looked for in */
+    /* What the run that follows is told. */
+    void (*settle)(struct turn *t, const struct keep *k);
+    bool keeps_half; /* a step that ran out of memory is not thrown away */
+    bool planned, forks, talks; /* the seeds that it is looked for in */
 };
 
 /* A bug without a name ends it. */

@@ -7,6 +7,7 @@
  */
 #include "book.h"
 #include "laws_event.h"
+#include "laws_past.h"
 #include "laws_plan.h"
 #include "laws_step.h"
 #include "plan_book.h"
@@ -170,6 +171,7 @@ void take_line(struct sim *s, const struct line *stored)
     if (read_line(s, line, stored->len, &a, &ev)) {
         check_codec(s, &ev, (wend_str){stored->ptr, stored->len});
         check_event(s, event_laws, &ev);
+        check_event(s, past_event_laws, &ev);
         if (s->planned)
             check_event(s, plan_event_laws, &ev);
         count_event(s, &ev);
@@ -561,7 +563,7 @@ void deliver(struct sim *s, const struct input *world)
     s->reborn = false;
     for (uint32_t i = 0; i < s->book.calls_count; i++)
         s->book.calls[i].fresh = false;
-    s->book.resumed = false;
+    s->book.resumed = s->book.model_fresh = false;
     before = s->book;
     s->steps++;
     s->head.counters->steps++;
@@ -578,6 +580,7 @@ void deliver(struct sim *s, const struct input *world)
     }
     check_state(s);
     check_step(s, step_laws, &view);
+    check_step(s, past_step_laws, &view);
     if (s->planned)
         check_step(s, plan_step_laws, &view);
     show_effects(s, &step);

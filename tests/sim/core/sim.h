@@ -76,6 +76,9 @@ struct counters {
     int64_t superseded, unknown, again; /* what a crash leads to */
     int64_t acts_unknown, acts_again;   /* the same of actions */
     int64_t forks, given; /* of runs; results that a fork was given */
+    /* Runs that follow another one: with an answer that failed there, or one
+     * that was closed by force; and what they were told. */
+    int64_t follows, unanswered, closed, refusals, labels, folds;
 };
 
 struct sim {
@@ -106,6 +109,10 @@ struct sim {
     bool probe;             /* a side history: the reply is lent */
     bool reborn;            /* a fork that is not resumed yet */
     uint32_t forks;
+    bool talks;              /* a conversation: runs follow each other */
+    uint32_t runs;           /* that are left, with this one */
+    wend_str compact;        /* the run begins with it; absent: it does not */
+    struct book_carry carry; /* what it has from the run before */
     struct turn parent;      /* of the fork, as it was left ... */
     struct buf parent_state; /* ... as bytes; empty: no fork */
 

@@ -133,6 +133,20 @@ void model_done(struct sim *s, struct input *in)
     in->ask = s->stream.ask;
 }
 
+/* It does not take a parameter, or no pictures. */
+static void refuse(struct sim *s, struct model_error *e)
+{
+    uint32_t what = chance_below(&s->chance, 10);
+
+    if (what < 2) {
+        e->code = STR("request");
+        e->refused = 1 + chance_below(&s->chance, (1u << ASKED_FIELDS) - 1);
+    } else if (what < 5) {
+        e->code = STR("media");
+        e->message = STR("no image, please");
+    }
+}
+
 void model_fail(struct sim *s, struct input *in)
 {
     static const char *const codes[] = {
@@ -153,6 +167,8 @@ void model_fail(struct sim *s, struct input *in)
         s->stream.reply.usage = (wend_ev_usage){
             .input = 7, .output = 3, .cached = 2, .cost_nano = -1};
     keep_to(s, &s->stream.reply.usage, turn_tokens(&s->turn), &s->turn.allowed);
+    if (s->talks)
+        refuse(s, &in->error);
 }
 
 /* In an outage mostly before the first piece, so that it is tried again. */
@@ -346,7 +362,7 @@ static bool people_next(struct sim *s, struct input *in)
                                       .message = some_text(s)};
         in->kind = IN_TROUBLE;
         in->troubles = &s->trouble;
-    } else if (s->head.seed % 16 == 5 && chance_of(c, 20)) {
+    } else if ((s->talks || s->head.seed % 16 == 5) && chance_of(c, 20)) {
         in->kind = IN_COMPACT;
         if (chance_of(c, 500))
             in->text = some_text(s);
@@ -354,6 +370,8 @@ static bool people_next(struct sim *s, struct input *in)
         in->kind = IN_SAY;
         in->text = numbered(s, "said ", s->says++);
         in->pin = chance_of(c, 300);
+        if (s->talks && chance_of(c, 400))
+            in->parts = (struct said_parts){.list = &some_part, .count = 1};
     } else if (chance_of(c, s->mood.pause)) {
         in->kind = IN_PAUSE;
     } else if (chance_of(c, s->book.paused ? 150 : s->mood.pause / 8)) {
@@ -380,6 +398,7 @@ bool next_input(struct sim *s, struct input *in)
         in->kind = IN_START;
         in->start = &s->start;
         in->run = str_of(s->run);
+        in->compact = s->compact;
         in->repaired = chance_of(c, 100);
         return true;
     }

@@ -262,11 +262,14 @@ static void fold(struct world *w)
     bool summary = below(w, 3) > 0;
     struct compaction c = {.readable = below(w, 2)};
     const struct msg *asked = compact_fit(
-        w->newest, &w->room, summary_room(&w->room), FIRST_HASH, &w->a);
+        w->newest, &w->room, summary_room(&w->room, msg_tokens(summary_ask)),
+        FIRST_HASH, &w->a);
 
     if (asked) {
         check_pairs(w, asked);
-        claim(w, w->room.fixed + asked->tokens <= summary_room(&w->room),
+        claim(w,
+              w->room.fixed + asked->tokens <=
+                  summary_room(&w->room, msg_tokens(summary_ask)),
               "the question of a summary does not fit");
     }
     if (compact_tail(w->newest, &w->room,
