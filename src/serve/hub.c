@@ -170,6 +170,8 @@ static void on_event(void *ctx, const wend_event *ev)
         r->parks |= r->server->draining;
         tell_starter(r);
     }
+    if (r->watch)
+        r->watch(r->watch_ctx, ev);
     if (changes_row(ev->type))
         feed_changed(r->server, r->id);
     set_dirty(r);
@@ -225,6 +227,14 @@ void hub_answer(struct serve_run *r, struct serve_ask *q)
     q->gone = on_starter_gone;
 }
 
+void hub_watch(struct serve_run *r, void (*fn)(void *ctx, const wend_event *ev),
+               void *ctx, void (*free)(void *ctx))
+{
+    r->watch = fn;
+    r->watch_ctx = ctx;
+    r->watch_free = free;
+}
+
 void hub_free(struct serve_run *r)
 {
     struct wend_server *server = r->server;
@@ -244,9 +254,12 @@ void hub_free(struct serve_run *r)
         respond_problem(r->starter, 503, "stopped", NULL, "try again",
                         "the run stopped before it was stored");
     }
+    if (r->watch_free)
+        r->watch_free(r->watch_ctx);
     while (r->count)
         drop_first(r);
     mem_free(&server->mem, r->ring);
+    wend_run_listen(r->run, NULL, NULL); /* it may be freed later than r */
     wend_run_free(r->run);
     server->runs_count--;
     mem_free(&server->mem, r);

@@ -165,6 +165,7 @@ struct serve_route {
     serve_fn fn;
     uint64_t body_max; /* 0: it has none */
     bool any_media;    /* of the body; else application/json */
+    bool openai;       /* errors as clients of that API read them */
 };
 
 extern const struct serve_route serve_routes[]; /* the last one has no path */
@@ -193,6 +194,9 @@ struct serve_run {
     int64_t seq, n; /* of the newest event */
     struct serve_flow *streams;
     struct serve_ask *starter; /* waits until run_start is durable */
+    void (*watch)(void *ctx, const wend_event *ev); /* NULL: none */
+    void *watch_ctx;
+    void (*watch_free)(void *ctx);
     bool is_dirty, is_over, parks;
     bool waits; /* for an approval, so nothing is in progress */
 };
@@ -210,6 +214,9 @@ void hub_check(struct serve_run *r);
 uint64_t hub_after(const struct serve_run *r, int64_t seq, int64_t n);
 wend_str frame_native(struct wend_server *server, const struct serve_frame *f);
 void frame_put(struct buf *out, const wend_event *ev);
+/* Passes each event to fn, until the run is over. */
+void hub_watch(struct serve_run *r, void (*fn)(void *ctx, const wend_event *ev),
+               void *ctx, void (*free)(void *ctx));
 /* Tells the client the id once the run is durable. */
 void hub_answer(struct serve_run *r, struct serve_ask *q);
 
