@@ -59,7 +59,8 @@ struct settings {
     bool goes_on; /* -c: with the last conversation */
     int64_t older_ms, limit, seq_from, seq_to, seq_at, jobs;
     bool force, yes, with_forks, stream;
-    const char *listen, *agents, *token_file, *tokens, *public_url;
+    const char *listen, *agents, *token_file, *tokens, *public_url, *webhook;
+    struct words webhook_allow;
     int64_t drain_ms;
     bool open; /* of wend serve, with the lines above */
     double speed;

@@ -164,7 +164,10 @@ static void on_event(void *ctx, const wend_event *ev)
     metrics_event(&r->server->metrics, ev);
     r->seq = ev->seq;
     r->n = ev->n;
-    r->is_over |= ev->type == WEND_RUN_END;
+    if (ev->type == WEND_RUN_END) {
+        r->is_over = true;
+        outbox_ended(r->server, r->id);
+    }
     if (kept) {
         r->waits = ev->type == WEND_APPROVAL_ASK;
         r->parks |= r->server->draining;

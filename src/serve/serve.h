@@ -299,6 +299,18 @@ struct serve_metrics {
 
 void metrics_event(struct serve_metrics *m, const wend_event *ev);
 
+/* ---- Webhooks (outbox.c) ------------------------------------------------- */
+
+wend_status outbox_options(struct wend_server *server, wend_error *err);
+/* Whether a run may name this URL. */
+bool outbox_allows(const struct wend_server *server, wend_str url);
+/* Before a run starts: its end will be told. False: out of memory. */
+bool outbox_expect(struct wend_server *server, const char *run, wend_str url);
+void outbox_ended(struct wend_server *server, const char *run);
+void outbox_load(struct wend_server *server); /* what the last server left */
+void outbox_tick(struct wend_server *server, int64_t now_us);
+void outbox_free(struct wend_server *server);
+
 /* ---- The server (server.c) ----------------------------------------------- */
 
 struct serve_model {
@@ -341,6 +353,9 @@ struct wend_server {
     struct serve_metrics metrics;
     struct serve_key keys[SERVE_KEYS_NEW];
     size_t keys_next;
+    struct serve_letter *letters;
+    int letters_sent; /* on their way */
+    wend_str webhook_key;
     struct serve_upload *uploads;
     size_t uploads_bytes, uploads_count;
     struct timer_node tick, look;
