@@ -212,6 +212,7 @@ struct serve_run *hub_add(struct wend_server *server, wend_run *run)
     r->bucket = *to;
     *to = r;
     server->runs_count++;
+    outbox_new_run(server, r->id);
     wend_run_listen(run, on_event, r);
     return r;
 }

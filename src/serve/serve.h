@@ -306,6 +306,9 @@ wend_status outbox_options(struct wend_server *server, wend_error *err);
 bool outbox_allows(const struct wend_server *server, wend_str url);
 /* Before a run starts: its end will be told. False: out of memory. */
 bool outbox_expect(struct wend_server *server, const char *run, wend_str url);
+/* A run of this server: the URL of the options is told its end, unless the run
+ * names one. */
+void outbox_new_run(struct wend_server *server, const char *run);
 void outbox_ended(struct wend_server *server, const char *run);
 void outbox_load(struct wend_server *server); /* what the last server left */
 void outbox_tick(struct wend_server *server, int64_t now_us);
