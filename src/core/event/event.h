@@ -96,6 +96,9 @@ bool part_read(const struct json *j, struct arena *a, wend_ev_part *out);
 void event_write(struct buf *b, const wend_event *ev,
                  struct event_blobs *blobs);
 
+/* Only the value of `data`; the type is valid. */
+void event_write_data(struct buf *b, const wend_event *ev);
+
 /* Gives the text of a blob; lent until the arena is freed. */
 typedef wend_status (*event_blob_fn)(void *ctx, wend_str hash, struct arena *a,
                                      wend_str *text);

@@ -284,6 +284,11 @@ void event_write(struct buf *b, const wend_event *ev, struct event_blobs *blobs)
     buf_char(b, '}');
 }
 
+void event_write_data(struct buf *b, const wend_event *ev)
+{
+    put_fields(b, event_fields(ev->type), &ev->u, NULL);
+}
+
 /* ---- Copies -------------------------------------------------------------- */
 
 /* One block: a first pass without memory counts, a second one copies. */
