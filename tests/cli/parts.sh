@@ -64,7 +64,7 @@ run "$WEND" log --json last
 has "the log describes it" "$out" "\"parts\":[{\"type\":\"image\",\"media\":\"image/png\",\"bytes\":75,\"hash\":\"$hash\",\"name\":\"red.png\",\"width\":8,\"height\":6}]"
 ! grep -q "${red:0:20}" "$out"
 ok "and has no bytes of it"
-for dialect in loom agio cortex; do
+for dialect in loom agio cortex ag-ui openai-chat responses ui; do
     run "$WEND" replay --events $dialect --speed 0 last
     is "dialect $dialect: exit status" $status 0
     ! grep -q "${red:0:20}" "$out"
