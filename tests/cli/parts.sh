@@ -18,12 +18,6 @@ printf '%%PDF-1.4\n1 0 obj<</Type/Page>>endobj\n%%%%EOF\n' >a.pdf
 printf 'int main(void);\n' >a.c
 cp red.png photo.dat
 
-png() { # WIDTH HEIGHT: a header that promises that many pixels
-    printf '\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR'
-    printf '%08x%08x' "$1" "$2" | xxd -r -p
-    printf '\x08\x02\0\0\0CCCC\0\0\0\x01IDATxCCCC\0\0\0\0IENDCCCC'
-}
-
 sent() { # the requests since the last look
     soon grep -q . "$work/requests"
     cat "$work/requests"
@@ -134,6 +128,7 @@ refused() { # NAME WORDS FILE...: before anything is asked
 png 8001 100 >wide.png
 png 65535 65535 >bomb.png
 head -c 60 red.png >cut.png
+{ head -c 45 red.png; printf X; tail -c +47 red.png; } >changed.png
 printf hello >text.pdf
 printf 'a\0b' >binary
 : >empty
@@ -142,6 +137,7 @@ refused "over the limit" "'wide.png' has 8001x100 pixels, and anthropic accepts 
 refused "a bomb" "'bomb.png' is too large: 65535x65535 pixels, at most 16384x16384" bomb.png
 refused "one of two" "'bomb.png' is too large" red.png bomb.png
 refused "cut off" "'cut.png' is not a valid PNG image: it is cut off" cut.png
+refused "pixels that have changed" "'changed.png' is not a valid PNG image: it is damaged" changed.png
 refused "a PDF that is text" "'text.pdf' is not a PDF document: it is text" text.pdf
 refused "of no type" "'binary' is neither text nor a file of a known type" binary
 refused "empty" "'empty' is empty" empty
