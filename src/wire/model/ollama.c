@@ -77,6 +77,7 @@ static void put_with_parts(struct request_writer *w, const struct msg *m,
                            size_t first)
 {
     struct ollama_asked *asked = w->own;
+    size_t before, first_image;
 
     asked->text = (struct buf){.mem = w->out->mem};
     asked->beside = false;
@@ -86,9 +87,15 @@ static void put_with_parts(struct request_writer *w, const struct msg *m,
     asked->beside = true;
     request_open(w->out, m ? m->role : ROLE_USER);
     request_str(w->out, "content", buf_view(&asked->text));
+    before = w->out->len;
     json_open(w->out, "images", '[');
+    first_image = w->out->len;
     walk(w, m, first);
-    buf_cstr(w->out, "]}");
+    if (w->out->len == first_image)
+        w->out->len = before;
+    else
+        json_close(w->out, ']');
+    json_close(w->out, '}');
     w->out->failed |= asked->text.failed;
     buf_free(&asked->text);
 }

@@ -100,6 +100,8 @@ static void check_without(const struct codec *c, struct wire_ask q)
                str_has(buf_view(&b), STR("[text a.c omitted]")) &&
                !str_has(buf_view(&b), STR("ttached")),
            "%s: notes in their place", c->name);
+    tap_ok(!str_has(buf_view(&b), STR("\"images\":[]")),
+           "%s: no list without an entry", c->name);
     buf_free(&b);
 }
 
