@@ -230,6 +230,9 @@ static void listen(struct chat *c)
         if (text.len > BLOB_BYTES_MAX)
             c->code = complain(EXIT_USAGE, "a line is larger than %d MiB",
                                BLOB_BYTES_MAX >> 20);
+        else if (memchr(text.ptr, 0, text.len))
+            c->code = complain(EXIT_USAGE, "standard input is not text: a line "
+                                           "has a NUL byte");
         else if (text.len)
             take_text(c, text);
     }
