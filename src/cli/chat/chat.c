@@ -314,6 +314,7 @@ static int run(struct cli *cli)
     c.markdown.styled = term_colour(STDOUT_FILENO);
     c.markdown.ascii = term_ascii();
     if (c.terminal) {
+        complain_wraps = true;
         if (!cli->set.quiet)
             chat_say(&c, "/help lists commands, Ctrl-D leaves");
         talk(&c);
