@@ -45,6 +45,9 @@ for row in openai:/v1 responses:/v1 anthropic:/v1 gemini:/v1beta ollama:; do
     sent >got
     has "$provider: the picture, by its content" got "$(form $provider)"
     has "$provider: the text, with its name" got 'file a.c]\nint main(void);'
+    run "$WEND" context --json last
+    has "$provider: what the model saw: the text" "$out" \
+        '"text":"[file a.c]\nint main(void);\n\nWhat is it?","parts":[{"type":"image"'
 done
 run "$WEND" run -q -m "openai:say:yes" --base-url "$base/v1" -f a.pdf 'Is it?'
 sent >got
@@ -170,6 +173,12 @@ has "a refusal: recorded" "$out" '"reason":"refused image"'
 sent >got
 is "a refusal: sent once" "$(grep -c "$red" got)" 1
 has "a refusal: a note in the second request" got '[image png 8x6 omitted]'
+run "$WEND" context last
+has "a refusal: what the model saw" "$out" "  [image png 8x6 omitted]"
+lacks "a refusal: it did not see the picture" "$out" red.png
+at=$("$WEND" log --json last --type model_start | grep -o '"seq":[0-9]*')
+run "$WEND" context --at ${at#*:} last
+has "a refusal: what it was sent first" "$out" "  [image png 8x6 red.png]"
 run "$WEND" log --json last
 ! grep -q omitted "$out"
 ok "a refusal: no note in the log"
@@ -178,6 +187,8 @@ run "$WEND" run -q -c -m "openai:status:400:code=invalid_image;say:a;say:b" \
 is "a refusal: the next run of the conversation" $status 0
 ! sent | grep -q "$red"
 ok "a refusal: does not send it again"
+run "$WEND" context last
+has "a refusal: what the model saw in it" "$out" "  [image png 8x6 omitted]"
 run "$WEND" log --json last --type run_start
 has "a refusal: and knows why" "$out" '"media":["image"]'
 : >"$work/requests"
@@ -224,7 +235,15 @@ for provider in openai anthropic; do
     has "$provider: it is described" "$out" "\"parts\":[{\"type\":\"image\""
     sent >got
     has "$provider: it is sent" got "$(form $provider)"
+    run "$WEND" context last
+    has "$provider: what the model saw" "$out" "  [image png 8x6]"
+    mv "$out" "saw_$provider"
 done
+has "what the model saw: in a message of its own" saw_openai \
+    "  Attached to the result of srv.echo (call "
+has "what the model saw: the result says so" saw_openai \
+    "  [see attached image png 8x6]"
+lacks "what the model saw: in the result itself" saw_anthropic ttached
 has "in the result itself" got "{\"type\":\"text\",\"text\":\"here\\n[image png 8x6]\"},$(form anthropic)]"
 
 run "$WEND" run --json -m openai:x --base-url \
