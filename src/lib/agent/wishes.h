@@ -41,8 +41,8 @@ wend_status wishes_check(const char *path, const struct wishes *w,
 
 /* Whether two models, PROVIDER:MODEL, have the same provider. */
 bool wish_same_api(const char *a, const char *b);
-/* What is asked of an agent that is made again from the config in a log: what is
- * taken from the host counts before it. */
+/* What is asked of an agent that is made again from the config in a log: what
+ * is taken from the host counts before it. */
 wend_status wishes_past(struct load *l, const struct json *config,
                         uint32_t take, wend_agent_options *o);
 
