@@ -131,6 +131,7 @@ struct command {
  * Returns code. */
 int complain(int code, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+extern bool complain_wraps; /* a chat's lines break between words */
 /* The same with EXIT_USAGE and a hint at --help. */
 int usage_error(const struct cli *cli, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

@@ -139,15 +139,15 @@ static bool changes_row(wend_event_type type)
     }
 }
 
-static void tell_starter(struct serve_run *r)
+static void tell_starters(struct serve_run *r)
 {
-    struct serve_ask *q = r->starter;
+    struct serve_ask *q;
 
-    if (!q)
-        return;
-    r->starter = NULL;
-    q->gone = NULL;
-    respond_run(q, 201, r->id);
+    while ((q = r->starters)) {
+        r->starters = q->next;
+        q->gone = NULL;
+        respond_run(q, 201, r->id);
+    }
 }
 
 static void on_event(void *ctx, const wend_event *ev)
@@ -171,7 +171,7 @@ static void on_event(void *ctx, const wend_event *ev)
     if (kept) {
         r->waits = ev->type == WEND_APPROVAL_ASK;
         r->parks |= r->server->draining;
-        tell_starter(r);
+        tell_starters(r);
     }
     if (r->watch)
         r->watch(r->watch_ctx, ev);
@@ -212,6 +212,7 @@ struct serve_run *hub_add(struct wend_server *server, wend_run *run)
     r->bucket = *to;
     *to = r;
     server->runs_count++;
+    outbox_new_run(server, r->id);
     wend_run_listen(run, on_event, r);
     return r;
 }
@@ -219,13 +220,21 @@ struct serve_run *hub_add(struct wend_server *server, wend_run *run)
 static void on_starter_gone(struct serve_ask *q)
 {
     struct serve_run *r = q->ctx;
+    struct serve_ask **at = &r->starters;
 
-    r->starter = NULL;
+    while (*at != q)
+        at = &(*at)->next;
+    *at = q->next;
 }
 
 void hub_answer(struct serve_run *r, struct serve_ask *q)
 {
-    r->starter = q;
+    if (r->seq) {
+        respond_run(q, 201, r->id);
+        return;
+    }
+    q->next = r->starters;
+    r->starters = q;
     q->ctx = r;
     q->gone = on_starter_gone;
 }
@@ -242,6 +251,7 @@ void hub_free(struct serve_run *r)
 {
     struct wend_server *server = r->server;
     struct serve_run **at = bucket_of(server, r->id), **dirty = &server->dirty;
+    struct serve_ask *q;
 
     while (*at != r)
         at = &(*at)->bucket;
@@ -252,9 +262,10 @@ void hub_free(struct serve_run *r)
         *dirty = r->dirty_next;
     for (struct serve_flow *s = r->streams; s; s = s->next)
         s->run = NULL;
-    if (r->starter) {
-        r->starter->gone = NULL;
-        respond_problem(r->starter, 503, "stopped", NULL, "try again",
+    while ((q = r->starters)) {
+        r->starters = q->next;
+        q->gone = NULL;
+        respond_problem(q, 503, "stopped", NULL, "try again",
                         "the run stopped before it was stored");
     }
     if (r->watch_free)

@@ -291,13 +291,14 @@ void outbox_tick(struct wend_server *server, int64_t now_us)
     }
 }
 
-void outbox_ended(struct wend_server *server, const char *run)
+static struct serve_letter *letter_of(const struct wend_server *server,
+                                      const char *run)
 {
-    for (struct serve_letter *l = server->letters; l; l = l->next)
-        if (!strcmp(l->run, run))
-            l->is_due = true;
-    if (server->letters)
-        server_tick_on(server);
+    struct serve_letter *l = server->letters;
+
+    while (l && strcmp(l->run, run) != 0)
+        l = l->next;
+    return l;
 }
 
 bool outbox_expect(struct wend_server *server, const char *run, wend_str url)
@@ -307,6 +308,26 @@ bool outbox_expect(struct wend_server *server, const char *run, wend_str url)
     if (l)
         letter_keep(l, false);
     return l;
+}
+
+/* The store has the letter before it has the end of the run: both go the same
+ * way, in order. */
+void outbox_new_run(struct wend_server *server, const char *run)
+{
+    wend_str url = str_of(server->options.webhook);
+
+    if (url.ptr && !letter_of(server, run))
+        outbox_expect(server, run, url);
+}
+
+void outbox_ended(struct wend_server *server, const char *run)
+{
+    struct serve_letter *l = letter_of(server, run);
+
+    if (!l)
+        return;
+    l->is_due = true;
+    server_tick_on(server);
 }
 
 void outbox_free(struct wend_server *server)

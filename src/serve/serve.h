@@ -89,6 +89,7 @@ struct serve_ask {
     /* For an answer that comes later: called if the connection closes first. */
     void (*gone)(struct serve_ask *q);
     void *ctx;
+    struct serve_ask *next; /* that waits for the same run */
 };
 
 typedef void (*serve_fn)(struct serve_ask *q);
@@ -193,7 +194,7 @@ struct serve_run {
     size_t count, start, bytes;
     int64_t seq, n; /* of the newest event */
     struct serve_flow *streams;
-    struct serve_ask *starter; /* waits until run_start is durable */
+    struct serve_ask *starters; /* wait until its first event is durable */
     void (*watch)(void *ctx, const wend_event *ev); /* NULL: none */
     void *watch_ctx;
     void (*watch_free)(void *ctx);
@@ -217,7 +218,7 @@ void frame_put(struct buf *out, const wend_event *ev);
 /* Passes each event to fn, until the run is over. */
 void hub_watch(struct serve_run *r, void (*fn)(void *ctx, const wend_event *ev),
                void *ctx, void (*free)(void *ctx));
-/* Tells the client the id once the run is durable. */
+/* Tells the client the id, as soon as the run is durable. */
 void hub_answer(struct serve_run *r, struct serve_ask *q);
 
 /* ---- Streams of events (flow.c) ---------------------------------------- */
@@ -306,6 +307,9 @@ wend_status outbox_options(struct wend_server *server, wend_error *err);
 bool outbox_allows(const struct wend_server *server, wend_str url);
 /* Before a run starts: its end will be told. False: out of memory. */
 bool outbox_expect(struct wend_server *server, const char *run, wend_str url);
+/* A run of this server: the URL of the options is told its end, unless the run
+ * names one. */
+void outbox_new_run(struct wend_server *server, const char *run);
 void outbox_ended(struct wend_server *server, const char *run);
 void outbox_load(struct wend_server *server); /* what the last server left */
 void outbox_tick(struct wend_server *server, int64_t now_us);

@@ -102,6 +102,7 @@ bool ask_key(struct serve_ask *q, char id[37])
     wend_str key = http_req_value(q->req, "idempotency-key");
     char name[SHA256_HEX + 1], body[SHA256_HEX + 1];
     struct known k = {.found = false};
+    struct serve_run *r;
     wend_run_info *info;
 
     id[0] = 0;
@@ -118,6 +119,11 @@ bool ask_key(struct serve_ask *q, char id[37])
     if (k.found && strcmp(k.body, body) != 0) {
         respond_problem(q, 409, "key", "Idempotency-Key", "use a new key",
                         "the key was used with another body");
+        return false;
+    }
+    r = k.found ? hub_find(q->server, k.run) : NULL;
+    if (r) {
+        hub_answer(r, q);
         return false;
     }
     if (k.found && store_info(q->server->rt->store, k.run, &q->arena, &info,

@@ -164,8 +164,6 @@ static bool check(struct serve_ask *q, const struct start *st)
 static bool take_webhook(struct serve_ask *q, const struct start *st,
                          char id[37])
 {
-    wend_str url = str_of(q->server->options.webhook);
-
     if (st->webhook.ptr && !ask_is_admin(q)) {
         respond_problem(q, 403, "right", "webhook", NULL,
                         "only an admin may name a webhook");
@@ -177,12 +175,11 @@ static bool take_webhook(struct serve_ask *q, const struct start *st,
                         "the operator has not allowed this address");
         return false;
     }
-    url = st->webhook.ptr ? st->webhook : url;
-    if (!url.ptr)
+    if (!st->webhook.ptr)
         return true;
     if (!id[0])
         ask_new_id(q, id);
-    if (outbox_expect(q->server, id, url))
+    if (outbox_expect(q->server, id, st->webhook))
         return true;
     respond_nomem(q);
     return false;
