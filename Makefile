@@ -120,7 +120,7 @@ build/web/list.h: $(WEB) Makefile
 	done >$@
 $(B)/src/serve/web.o: CFLAGS += -DWEB_LIST='"../build/web/list.h"' \
     -DWEB_BUILT='"build/web"'
-$(B)/src/serve/web.o: build/web/list.h $(WEB_GZ)
+$(B)/src/serve/web.o: build/web/list.h $(WEB_GZ) src/serve/openapi.json
 
 $(B)/wend: $(CLI_OBJ) $(LIB_OBJ)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)

@@ -32,6 +32,7 @@ const struct serve_route serve_routes[] = {
     {"GET", "/web/{}", 0, web_file, 0, false, false},
     {"GET", "/healthz", 0, api_health, 0, false, false},
     {"GET", "/readyz", 0, api_ready, 0, false, false},
+    {"GET", "/openapi.json", READ, web_api, 0, false, false},
     {"POST", "/v1/runs", RUN, api_start, SERVE_BODY_MAX, false, false},
     {"GET", "/v1/runs", READ, api_runs, 0, false, false},
     {"GET", ID, READ, api_run, 0, false, false},
