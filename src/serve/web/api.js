@@ -206,25 +206,38 @@ channel.onmessage = ({data}) => {
 	else if (data.feed) emit('feed', data.feed);
 };
 
-/* One tab holds the lock until it is closed, hidden or not: a feed is small. */
+/* The tab with the lock reads the feed for all. One that was hidden for a while
+ * hands it to a tab that is seen. */
 export function startFeed() {
 	if (feed) return;
 	feed = true;
-	const hold = () => new Promise(() => {
-		stream({
-			path: () => '/v1/feed', frame(id, event, data) {
+	const hold = () => new Promise(release => {
+		const s = stream({
+			path: () => '/v1/feed',
+			frame(id, event, data) {
 				if (event !== 'run') return;
 				const row = JSON.parse(data);
 				emit('run', row);
 				channel.postMessage({row});
-			}, state(what, at) {
-				const f = {what, at};
-				emit('feed', f);
-				channel.postMessage({feed: f});
-			}, });
+			},
+			state(what, at) {
+				emit('feed', {what, at});
+				channel.postMessage({feed: {what, at}});
+			},
+		});
+		let timer = 0;
+		document.addEventListener('visibilitychange', function seen() {
+			clearTimeout(timer);
+			if (document.hidden) timer = setTimeout(() => {
+				document.removeEventListener('visibilitychange', seen);
+				s.close();
+				release();
+				document.addEventListener('visibilitychange', take, {once: true});
+			}, HIDDEN_MS);
+		});
 	});
-	if (navigator.locks) navigator.locks.request('wend.feed', hold);
-	else hold();
+	const take = () => navigator.locks ? navigator.locks.request('wend.feed', hold) : hold();
+	take();
 }
 
 /* ---- Small things that several pages ask ------------------------------------------- */
