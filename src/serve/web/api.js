@@ -4,6 +4,9 @@
  * has one stream; it is given up while the tab is hidden. The feed of runs is
  * held by one tab for all (Web Locks), since a browser opens few connections
  * to one host. */
+import {on} from './text.js';
+import {Log, pageLines} from './fold.js';
+
 
 const HIDDEN_MS = 5000;
 const WAIT_MIN = 500, WAIT_MAX = 15000;
@@ -16,7 +19,7 @@ const asked = new Set();
 export const bus = new EventTarget();
 const emit = (type, detail) => bus.dispatchEvent(new CustomEvent(type, {detail}));
 
-/* ---- The token --------------------------------------------------------------- */
+/* -- The token */
 
 function fromFragment() {
 	const hash = location.hash.slice(1);
@@ -51,7 +54,7 @@ export async function findToken() {
 	return t;
 }
 
-/* ---- Requests ------------------------------------------------------------------ */
+/* -- Requests */
 
 export class Problem extends Error {
 	constructor(status, body) {
@@ -67,8 +70,8 @@ export async function ask(path, {method = 'GET', body, headers, accept, text, si
 	try {
 		res = await fetch(path, {method, signal, cache: 'no-store',
 			headers: {Authorization: 'Bearer ' + token, Accept: accept || 'application/json',
-				...(body !== undefined && !raw ? {'Content-Type': 'application/json'} : {}), ...headers},
-			body: body === undefined ? undefined : raw ? body : JSON.stringify(body)});
+				...(body != null && !raw ? {'Content-Type': 'application/json'} : {}), ...headers},
+			body: body == null ? undefined : raw ? body : JSON.stringify(body)});
 	} catch (e) {
 		if (e.name === 'AbortError') throw e;
 		throw new Problem(0, {detail: 'no contact with the server'});
@@ -87,7 +90,18 @@ export const post = (path, body = {}, headers) => ask(path, {method: 'POST', bod
 
 export const run = (id, rest = '') => '/v1/runs/' + encodeURIComponent(id) + rest;
 
-/* ---- Server-sent events over fetch ----------------------------------------------- */
+/* A whole log. */
+export async function load(id) {
+	const log = new Log();
+	for (let from = 1; from;) {
+		const {lines, next} = pageLines(await ask(run(id, `/events?format=json&from=${from}&limit=2000`), {text: true}));
+		for (const l of lines) log.add(l);
+		from = next;
+	}
+	return log;
+}
+
+/* -- Server-sent events over fetch */
 
 /* Calls frame(id, event, data) for each; returns when the stream ends. */
 async function read(body, frame, alive) {
@@ -184,7 +198,7 @@ export function stream({path, last, frame, over, state}) {
 		if (document.hidden) hidden = setTimeout(close, HIDDEN_MS);
 		else if (!control && !stopped) { tries = 0; connect(); }
 	};
-	document.addEventListener('visibilitychange', visible);
+	on(document, 'visibilitychange', visible);
 	connect();
 	return {
 		close() {
@@ -195,7 +209,7 @@ export function stream({path, last, frame, over, state}) {
 		}, again() { stopped = false; close(); tries = 0; connect(); }, };
 }
 
-/* ---- The feed of runs ------------------------------------------------------------- */
+/* -- The feed of runs */
 
 let feed = null;
 
@@ -226,13 +240,13 @@ export function startFeed() {
 			},
 		});
 		let timer = 0;
-		document.addEventListener('visibilitychange', function seen() {
+		on(document, 'visibilitychange', function seen() {
 			clearTimeout(timer);
 			if (document.hidden) timer = setTimeout(() => {
 				document.removeEventListener('visibilitychange', seen);
 				s.close();
 				release();
-				document.addEventListener('visibilitychange', take, {once: true});
+				on(document, 'visibilitychange', take, {once: true});
 			}, HIDDEN_MS);
 		});
 	});
@@ -240,7 +254,7 @@ export function startFeed() {
 	take();
 }
 
-/* ---- Small things that several pages ask ------------------------------------------- */
+/* -- Small things that several pages ask */
 
 export async function sha256(text) {
 	const d = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));

@@ -4,7 +4,7 @@
  * arguments has been seen, and not in the first half second, in which a click
  * may have been meant for something else. The answer names the call and the
  * hash of the arguments, so that it can fit nothing else. */
-import {el, put, foreign, plain, oneLine, mark, say} from './text.js';
+import {el, put, foreign, plain, oneLine, mark, say, on} from './text.js';
 import {slice} from './fold.js';
 import * as api from './api.js';
 
@@ -72,7 +72,7 @@ class Card {
 				`${hidden} invisible or reordering character` + (hidden > 1 ? 's' : '') +
 				', shown as U+ codes') : '', box, why(p),
 			el('div.buttons', this.deny, this.once, this.always ?? ''), this.rule, this.note);
-		this.node.addEventListener('keydown', e => this.key(e));
+		on(this.node, 'keydown', e => this.key(e));
 		this.watch = new IntersectionObserver(list => {
 			if (list.some(x => x.isIntersecting)) { this.seen = true; this.enable(); }
 		}, {root: box, rootMargin: '0px 0px 2px 0px'});
@@ -144,7 +144,7 @@ export class Approvals {
 		this.node = el('div.cards');
 		this.moves = new ResizeObserver(() => {
 			const top = this.node.getBoundingClientRect().top;
-			if (this.top !== undefined && Math.abs(top - this.top) > 4)
+			if (this.top != null && Math.abs(top - this.top) > 4)
 				for (const c of this.cards.values()) c.quiet();
 			this.top = top;
 		});

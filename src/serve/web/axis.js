@@ -11,8 +11,7 @@ export const leaf = p => p.kind === 'model' || p.kind === 'call' ||
 /* Segments of time in which something happens: [{a, b, v}], v the place on an
  * axis without the idle times, in seconds. */
 export function segments(state, now, whole) {
-	const t0 = state.t0, t1 = Math.max(now, state.time, t0 + 0.001);
-	const busy = [];
+	const t0 = state.t0, t1 = Math.max(now, state.time, t0 + 0.001), busy = [];
 	for (const p of state.spans) {
 		if (!leaf(p)) continue;
 		/* Waiting for a person is idle. */
@@ -20,8 +19,7 @@ export function segments(state, now, whole) {
 		busy.push([Math.max(t0, from), p.t1 ?? (p.state === 'waiting' ? from : now)]);
 	}
 	busy.sort((x, y) => x[0] - y[0]);
-	const least = Math.max(IDLE_S, (t1 - t0) * IDLE_PART);
-	const out = [];
+	const least = Math.max(IDLE_S, (t1 - t0) * IDLE_PART), out = [];
 	let a = t0, end = t0;
 	if (!whole) for (const [from, to] of busy) {
 		if (from - end > least) {
@@ -95,8 +93,7 @@ export function critical(state) {
 		p.state !== 'skipped' && !(p.kind === 'model' && p.parent >= 0 &&
 			state.spans[p.parent].kind === 'action'));
 	if (!done.length) return {path: new Set(), ms: 0};
-	const byEnd = done.slice().sort((x, y) => x.t1 - y.t1 || x.i - y.i);
-	const named = new Map();
+	const byEnd = done.slice().sort((x, y) => x.t1 - y.t1 || x.i - y.i), named = new Map();
 	for (const p of done) if (p.kind === 'action') named.set(p.key, p);
 	const path = new Set();
 	let cur = byEnd.at(-1), sum = 0, edge = cur.t1;
@@ -125,7 +122,7 @@ export function critical(state) {
 	return {path, ms: sum * 1000};
 }
 
-/* ---- Colours and bars ------------------------------------------------------------- */
+/* -- Colours and bars */
 
 const NAMES = ['bg', 'panel', 'sunk', 'line', 'edge', 'ink', 'mute', 'run',
 	'wait', 'fail', 'deny', 'ok', 'model', 'tool', 'action'];
@@ -167,8 +164,7 @@ export const hue = (c, p) => p.kind === 'model' ? c.model : p.kind === 'call' ||
 
 /* A bar from x0 to x1 in the row with its middle at y. */
 export function bar(g, c, kind, state, x0, x1, y, h, dpr) {
-	const w = Math.max(2, x1 - x0), top = y - h / 2;
-	const colour = hue(c, {kind});
+	const w = Math.max(2, x1 - x0), top = y - h / 2, colour = hue(c, {kind});
 	g.lineWidth = 1;
 	switch (state) {
 	case 'running':

@@ -1,6 +1,6 @@
 /* chat.js - the conversation alone: choose an agent, talk. Each message after
  * the first is a run that follows the last one. */
-import {el, oneLine, plain, keep} from './text.js';
+import {el, oneLine, plain, keep, on} from './text.js';
 import * as api from './api.js';
 import {shell, go} from './main.js';
 import {RunPage} from './run.js';
@@ -22,11 +22,10 @@ async function start(main) {
 	const text = el('textarea', {id: 'say', rows: 3, dir: 'auto', 'aria-label': 'Message',
 		placeholder: 'What should be done?'});
 	const why = el('p.why', {role: 'alert', hidden: true});
-	const send = el('button.main', 'Start');
-	const form = el('form.composer', text, send);
+	const send = el('button.main', 'Start'), form = el('form.composer', text, send);
 	const key = api.idempotency();
 	const fail = m => { why.hidden = false; why.textContent = plain(m, 400); };
-	form.addEventListener('submit', async e => {
+	on(form, 'submit', async e => {
 		e.preventDefault();
 		if (!text.value.trim() || send.disabled) return;
 		send.disabled = true;
@@ -41,7 +40,7 @@ async function start(main) {
 			fail(err.message + (err.body?.hint ? '; ' + err.body.hint : ''));
 		}
 	});
-	text.addEventListener('keydown', e => {
+	on(text, 'keydown', e => {
 		if (e.key !== 'Enter' || e.shiftKey || e.isComposing) return;
 		e.preventDefault();
 		form.requestSubmit();

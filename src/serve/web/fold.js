@@ -26,7 +26,7 @@ export function copyState(s) {
 		asks: new Map(s.asks), deps: new Map(s.deps)};
 }
 
-/* ---- Spans --------------------------------------------------------------------- */
+/* -- Spans */
 
 function add(s, e, span) {
 	const i = s.spans.length;
@@ -105,7 +105,7 @@ function ended(s, e, key, kind, d) {
 	status(s);
 }
 
-/* ---- Deltas -------------------------------------------------------------------- */
+/* -- Deltas */
 
 function delta(s, e, field) {
 	const [seq, n] = s.delta, d = e.data;
@@ -128,7 +128,7 @@ function delta(s, e, field) {
 	set(s, i, change);
 }
 
-/* ---- The events ---------------------------------------------------------------- */
+/* -- The events */
 
 const on = {
 	run_start(s, e, d) {
@@ -315,7 +315,7 @@ export function fold(s, e) {
 	return true;
 }
 
-/* ---- The log: exact bytes, and the state at any event ---------------------------- */
+/* -- The log: exact bytes, and the state at any event */
 
 const HEAD = /^\{"run":"([^"]*)","seq":(\d+),(?:"n":(\d+),)?"time":([\d.]+),"type":"(\w+)"/;
 

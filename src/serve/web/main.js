@@ -1,5 +1,5 @@
 /* main.js - the shell: token, router, header, menu, clock. */
-import {el, keep, clock, plain, say} from './text.js';
+import {el, keep, clock, plain, say, on} from './text.js';
 import * as api from './api.js';
 
 const $ = id => document.getElementById(id);
@@ -12,7 +12,7 @@ const ROUTES = [[/^\/$/, () => import('./runs.js')], [/^\/r\/([^/]+)$/, () => im
 	[/^\/plan(?:\/([^/]+))?$/, () => import('./plan.js')],
 	[/^\/diff\/([^/]+)\/([^/]+)$/, () => import('./diff.js')], ];
 
-/* ---- The header --------------------------------------------------------------- */
+/* -- The header */
 
 export const shell = {
 	main: $('main'), crumbs(...list) {
@@ -60,7 +60,7 @@ function icon(state = '') {
 	});
 }
 
-/* ---- The menu -------------------------------------------------------------------- */
+/* -- The menu */
 
 function choice(name, label, options, now, choose) {
 	return el('fieldset.choice', el('legend', label),
@@ -92,7 +92,7 @@ function menu() {
 		}}}, 'Keys\u2026'));
 }
 
-/* ---- The router --------------------------------------------------------------------- */
+/* -- The router */
 
 export function go(path, {replace = false} = {}) {
 	history[replace ? 'replaceState' : 'pushState'](null, '', path);
@@ -103,7 +103,7 @@ export function go(path, {replace = false} = {}) {
 export function query(changes) {
 	const p = new URLSearchParams(location.search);
 	for (const k in changes)
-		if (changes[k] === null || changes[k] === undefined || changes[k] === '') p.delete(k);
+		if (changes[k] === null || changes[k] == null || changes[k] === '') p.delete(k);
 		else p.set(k, changes[k]);
 	const s = p.toString();
 	history.replaceState(null, '', location.pathname + (s ? '?' + s : ''));
@@ -144,7 +144,7 @@ function clicked(e) {
 	go(u.pathname + u.search);
 }
 
-/* ---- The token ------------------------------------------------------------------------ */
+/* -- The token */
 
 let pasting = false;
 function paste(wrong) {
@@ -166,7 +166,7 @@ function paste(wrong) {
 		el('code', 'wend serve'), ' prints at its start has one; open that, ' +
 			'or paste the token here. It stays in this tab.'),
 		el('div.line', input, el('button.main', 'Open')));
-	form.addEventListener('submit', async e => {
+	on(form, 'submit', async e => {
 		e.preventDefault();
 		api.setToken(input.value.trim().replace(/^.*#(?:token=)?/, ''));
 		pasting = false;
@@ -183,12 +183,12 @@ async function begin() {
 	if (!pasting) api.startFeed();
 }
 
-addEventListener('popstate', route);
-addEventListener('hashchange', async () => {
+on(window, 'popstate', route);
+on(window, 'hashchange', async () => {
 	if (location.hash && await api.findToken()) { pasting = false; begin(); }
 });
-document.addEventListener('click', clicked);
-document.addEventListener('keydown', e => {
+on(document, 'click', clicked);
+on(document, 'keydown', e => {
 	const field = e.target.closest?.('input:not([type=range]):not([type=radio]),textarea,select,[contenteditable]');
 	if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || field ||
 		(keep('keys') || 'on') === 'off' || document.querySelector('dialog[open]'))
@@ -199,11 +199,11 @@ document.addEventListener('keydown', e => {
 	}
 	if (page?.key?.(e)) e.preventDefault();
 });
-api.bus.addEventListener('unauthorized', () => paste(true));
-api.bus.addEventListener('feed', ({detail}) => {
+on(api.bus, 'unauthorized', () => paste(true));
+on(api.bus, 'feed', ({detail}) => {
 	if (!page?.ownStream) shell.lost(detail.what === 'lost' ? detail.at : 0);
 });
-addEventListener('unhandledrejection', e => {
+on(window, 'unhandledrejection', e => {
 	if (e.reason?.name === 'AbortError' || e.reason?.status === 401)
 		e.preventDefault();
 	else say(e.reason?.message || 'something went wrong');

@@ -2,7 +2,7 @@
  * views. One queue, one frame: lines are folded and views redrawn at most once
  * a frame, and never for longer than BUDGET_MS. */
 import {el, badge, foreign, oneLine, plain, stateWord, ms, count, cost, say,
-	keep, BAD, runHref} from './text.js';
+	keep, BAD, runHref, on} from './text.js';
 import {Log, pageLines} from './fold.js';
 import * as api from './api.js';
 import {shell, go, query} from './main.js';
@@ -40,11 +40,11 @@ export class RunPage {
 				detail.status !== 'interrupted') this.follow();
 			this.soon();
 		};
-		api.bus.addEventListener('run', this.onRow);
+		on(api.bus, 'run', this.onRow);
 		this.timer = setInterval(() => this.tick(), 1000);
 		this.again = () => { this.redraw = true; this.soon(); };
-		addEventListener('wend-clock', this.again);
-		addEventListener('wend-theme', this.again);
+		on(window, 'wend-clock', this.again);
+		on(window, 'wend-theme', this.again);
 	}
 
 	get state() { return this.past ?? this.log.state; }
@@ -61,7 +61,7 @@ export class RunPage {
 	over() { return !!this.log.state.outcome; }
 	canAct() { return !this.past; }
 
-	/* ---- The page ---------------------------------------------------------------- */
+	/* -- The page */
 
 	build(main) {
 		main.className = 'page-run';
@@ -76,7 +76,7 @@ export class RunPage {
 			...TABS.map(([k, t]) => el('button', {type: 'button', role: 'tab', id: 'tab-' + k,
 				class: 'tab t-' + k, 'aria-controls': k === 'talk' ? 'talk' : 'view',
 				on: {click: () => k === 'more' ? this.more() : this.tab(k)}}, t)));
-		this.tabs.addEventListener('keydown', e => this.tabKey(e));
+		on(this.tabs, 'keydown', e => this.tabKey(e));
 		this.view = el('div.view', {id: 'view', role: 'tabpanel'}, this.time.node);
 		this.talkPane = el('section.pane-talk', {id: 'talk',
 			'aria-label': 'Conversation'}, this.talk.node, this.cards.node, this.composer);
@@ -96,14 +96,14 @@ export class RunPage {
 			this.text.style.setProperty('height', 'auto');
 			this.text.style.setProperty('height', Math.min(200, this.text.scrollHeight + 2) + 'px');
 		};
-		this.text.addEventListener('input', grow);
-		this.text.addEventListener('keydown', e => {
+		on(this.text, 'input', grow);
+		on(this.text, 'keydown', e => {
 			if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) {
 				e.preventDefault();
 				form.requestSubmit();
 			}
 		});
-		form.addEventListener('submit', async e => {
+		on(form, 'submit', async e => {
 			e.preventDefault();
 			const text = this.text.value.trim();
 			if (!text || this.send.disabled) return;
@@ -205,7 +205,7 @@ export class RunPage {
 		return hit ? hit.i : -1;
 	}
 
-	/* ---- Loading and following ---------------------------------------------------- */
+	/* -- Loading and following */
 
 	async load() {
 		try {
@@ -324,7 +324,7 @@ export class RunPage {
 		this.soon();
 	}
 
-	/* ---- The header ----------------------------------------------------------------- */
+	/* -- The header */
 
 	head() {
 		const s = this.state, r = this.row, state = s.run ? this.status() : r?.status ?? 'queued';
@@ -337,7 +337,7 @@ export class RunPage {
 		const tokens = m ? m.tokens_in + m.tokens_out : 0;
 		const key = [state, word, took, tokens, m?.cost, prompt, !!this.past].join('|');
 		if (key === this.headKey) return;
-		const fresh = this.headKey === undefined || this.headKey.split('|')[5] !== prompt;
+		const fresh = this.headKey == null || this.headKey.split('|')[5] !== prompt;
 		this.headKey = key;
 		if (fresh) shell.crumbs(el('a', {href: '/'}, 'runs'),
 			el('span.here', {'aria-current': 'page', title: prompt}, foreign(prompt || this.id)));
@@ -389,7 +389,7 @@ export class RunPage {
 		setTimeout(() => { button.disabled = false; }, 1000);
 	}
 
-	/* ---- Selection and the past ------------------------------------------------------ */
+	/* -- Selection and the past */
 
 	select(what, quiet) {
 		const s = this.state;
@@ -418,7 +418,7 @@ export class RunPage {
 		}
 		query({at: this.at});
 		this.node.classList.toggle('in-past', !!this.past);
-		this.headKey = this.headKey === undefined ? undefined : 'x|x|x|x|x|' +
+		this.headKey = this.headKey == null ? undefined : 'x|x|x|x|x|' +
 			this.headKey.split('|')[5];
 		this.talk.follow = true;
 		this.talk.state = null;
@@ -430,8 +430,7 @@ export class RunPage {
 	nextBad() {
 		const bad = this.state.spans.filter(p => BAD.has(p.state) && p.kind !== 'turn');
 		if (!bad.length) return say('nothing failed');
-		const at = this.chosen?.span ?? -1;
-		const p = bad.find(b => b.i > at) ?? bad[0];
+		const at = this.chosen?.span ?? -1, p = bad.find(b => b.i > at) ?? bad[0];
 		this.select({span: p.i}, true);
 	}
 

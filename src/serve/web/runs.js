@@ -1,5 +1,5 @@
 /* runs.js - the list of runs, live. */
-import {el, badge, foreign, oneLine, ms, count, cost, age, iso, say, BAD, runHref}
+import {el, badge, foreign, oneLine, ms, count, cost, age, iso, say, BAD, runHref, on}
 	from './text.js';
 import * as api from './api.js';
 import {shell, query} from './main.js';
@@ -36,7 +36,7 @@ function cells(r) {
 		el('td.num.age', el('time', {datetime: iso(r.started), title: iso(r.started)}, age(r.started))),
 		el('td.num.took', ms(took(r))), el('td.num.tokens', r.tokens_in + r.tokens_out ?
 			count(r.tokens_in + r.tokens_out) : '\u2013'),
-		el('td.num.cost', r.cost === null || r.cost === undefined ?
+		el('td.num.cost', r.cost == null ?
 			el('span.mute', {title: 'cost unknown'}, 'unknown') : cost(r.cost)),
 		el('td.spark', {'aria-hidden': 'true'}, el('i', {class:
 			BAD.has(r.status) ? 'bad' : r.status === 'waiting' ? 'wait' :
@@ -135,8 +135,7 @@ class Runs {
 	draw() {
 		const all = [...this.rows.values()].sort((a, b) => b.started - a.started);
 		const waits = all.filter(r => r.status === 'waiting');
-		const rest = all.filter(r => r.status !== 'waiting');
-		const groups = [];
+		const rest = all.filter(r => r.status !== 'waiting'), groups = [];
 		if (waits.length) groups.push(['Waiting for you', waits]);
 		const today = new Date().toDateString();
 		for (const r of rest) {
@@ -209,14 +208,14 @@ class Runs {
 export async function open(main, parts, params) {
 	const page = new Runs(main, params);
 	shell.crumbs(el('span', {'aria-current': 'page'}, 'runs'));
-	const on = ({detail}) => page.row(detail);
-	api.bus.addEventListener('run', on);
+	const changed = ({detail}) => page.row(detail);
+	on(api.bus, 'run', changed);
 	const timer = setInterval(() => page.tick(), 1000);
 	await page.load();
 	say(`${page.rows.size} runs`);
 	return {
 		close() {
-			api.bus.removeEventListener('run', on);
+			api.bus.removeEventListener('run', changed);
 			clearInterval(timer);
 		}, change(p) {
 			page.input.value = page.filter = p.get('q') || '';

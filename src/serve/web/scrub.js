@@ -1,6 +1,6 @@
 /* scrub.js - all of a run in 40 pixels, the slider through its events, and the
  * fork from where it stands. */
-import {el, plain, oneLine, say, BAD, age, runHref} from './text.js';
+import {el, plain, oneLine, say, BAD, age, runHref, on} from './text.js';
 import {again} from './fold.js';
 import {segments, total, Scale, palette, hue, leaf} from './axis.js';
 import * as api from './api.js';
@@ -23,12 +23,12 @@ export class Scrubber {
 				'Fork from here'));
 		this.node = el('div.strip', this.canvas, el('div', {class: 'slide'},
 			this.ticks, this.input), this.past);
-		this.input.addEventListener('input', () => this.slid());
-		this.input.addEventListener('keydown', e => this.key(e));
-		this.canvas.addEventListener('pointerdown', e => this.down(e));
-		this.canvas.addEventListener('pointermove', e => this.move(e));
-		this.canvas.addEventListener('pointerup', e => this.up(e));
-		this.canvas.addEventListener('dblclick', () => ctx.time.fit());
+		on(this.input, 'input', () => this.slid());
+		on(this.input, 'keydown', e => this.key(e));
+		on(this.canvas, 'pointerdown', e => this.down(e));
+		on(this.canvas, 'pointermove', e => this.move(e));
+		on(this.canvas, 'pointerup', e => this.up(e));
+		on(this.canvas, 'dblclick', () => ctx.time.fit());
 		new ResizeObserver(() => { this.w = 0; ctx.redraw = true; ctx.soon(); })
 			.observe(this.canvas);
 	}
@@ -202,7 +202,7 @@ export class Scrubber {
 		this.ctx.soon();
 	}
 
-	/* ---- The fork sheet --------------------------------------------------------------- */
+	/* -- The fork sheet */
 
 	async fork() {
 		const log = this.ctx.log, seq = this.ctx.at ?? log.state.seq;
@@ -224,9 +224,8 @@ export class Scrubber {
 				el('label', {for: 'fork-turns'}, 'Turns'), turns),
 			why, el('div.buttons', el('button', {type: 'button',
 				on: {click: () => dialog.close()}}, 'Cancel'), make));
-		const dialog = el('dialog', {'aria-label': 'Fork'}, form);
-		const key = api.idempotency();
-		form.addEventListener('submit', async e => {
+		const dialog = el('dialog', {'aria-label': 'Fork'}, form), key = api.idempotency();
+		on(form, 'submit', async e => {
 			e.preventDefault();
 			make.disabled = true;
 			const body = {at: seq, run: true};
@@ -245,7 +244,7 @@ export class Scrubber {
 				make.disabled = false;
 			}
 		});
-		dialog.addEventListener('close', () => dialog.remove());
+		on(dialog, 'close', () => dialog.remove());
 		document.body.append(dialog);
 		dialog.showModal();
 	}

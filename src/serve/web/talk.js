@@ -4,7 +4,7 @@
  * change, so identity tells. At most PAGE items are in the document while the
  * reader follows the end; earlier ones come on request. */
 import {el, put, foreign, plain, oneLine, mark, stateWord, noAnsi, ms, count,
-	cost, badge, bytes, MARKS, runHref} from './text.js';
+	cost, badge, bytes, MARKS, runHref, on} from './text.js';
 import {Markdown} from './md.js';
 import * as api from './api.js';
 
@@ -13,11 +13,11 @@ const NEAR = 48; /* pixels from the end within which the end is followed */
 const LINES = 200; /* of an output, before it is shortened */
 const MD_MS = 50; /* between two looks at text that still comes */
 
-/* ---- Parts of items -------------------------------------------------------------- */
+/* -- Parts of items */
 
 /* Arguments, a key a line; what is long is cut in the middle. */
 export function argsGist(args, cap = 120) {
-	if (args === null || args === undefined) return '';
+	if (args === null || args == null) return '';
 	if (typeof args !== 'object' || Array.isArray(args)) return oneLine(
 		typeof args === 'string' ? args : JSON.stringify(args), cap);
 	const list = Object.entries(args);
@@ -31,8 +31,7 @@ export function argsGist(args, cap = 120) {
 export function output(value, run) {
 	if (value && typeof value === 'object' && value.blob) return blob(value, run);
 	const text = noAnsi(typeof value === 'string' ? value : JSON.stringify(value, null, 2) ?? '');
-	const pre = el('pre.out', {tabindex: '0', dir: 'auto'});
-	const lines = text.split('\n');
+	const pre = el('pre.out', {tabindex: '0', dir: 'auto'}), lines = text.split('\n');
 	if (lines.length <= LINES && text.length < 200000) {
 		put(pre, text);
 		return pre;
@@ -86,7 +85,7 @@ export function files(parts, run) {
 	return list;
 }
 
-/* ---- Items ------------------------------------------------------------------------- */
+/* -- Items */
 
 class Item {
 	constructor(talk, it) {
@@ -110,7 +109,7 @@ class Item {
 	past() {
 		const list = this.it.messages, n = list.length, d = el('details',
 			el('summary', `${n} earlier message${n === 1 ? '' : 's'}`));
-		d.addEventListener('toggle', () => {
+		on(d, 'toggle', () => {
 			if (d.childElementCount > 1) return;
 			for (const m of list) d.append(this.old(m));
 		});
@@ -164,8 +163,8 @@ class Item {
 	call() {
 		this.line = el('summary');
 		this.more = el('details.call', this.line);
-		this.more.addEventListener('toggle', () => this.fill());
-		this.line.addEventListener('click', () => this.talk.ctx.select({span: this.it.span}));
+		on(this.more, 'toggle', () => this.fill());
+		on(this.line, 'click', () => this.talk.ctx.select({span: this.it.span}));
 		this.node.append(this.more);
 	}
 
@@ -202,7 +201,7 @@ class Item {
 		if (p.usage && p.usage.input + p.usage.output > 0) bits.push(
 			`${count(p.usage.input)} + ${count(p.usage.output)} tokens`);
 		if (p.usage?.cost) bits.push(cost(p.usage.cost));
-		if (p.ms !== undefined) bits.push(ms(p.ms));
+		if (p.ms != null) bits.push(ms(p.ms));
 		if (p.state === 'running') bits.push(p.first === null ? 'thinks' :
 			p.writing ? 'writes a call' : 'writes');
 		if (p.state !== 'ok' && p.state !== 'running') bits.push(badge(p.state, stateWord(p)));
@@ -223,7 +222,7 @@ class Item {
 			this.thoughts = el('div.thoughts', {dir: 'auto'});
 			this.thought = el('details', {class: 'think'},
 				el('summary', el('span.mute', 'Thinking '), this.first), this.thoughts);
-			this.thought.addEventListener('toggle', () => this.think(this.span));
+			on(this.thought, 'toggle', () => this.think(this.span));
 			this.body.prepend(this.thought);
 		}
 		const first = oneLine(p.thinking.split('\n', 1)[0], 120);
@@ -258,10 +257,10 @@ class Item {
 		if (!this.more.open || !p || this.filled === p) return;
 		this.filled = p;
 		const rows = [];
-		if (p.args !== null && p.args !== undefined)
+		if (p.args !== null && p.args != null)
 			rows.push(el('div.label', 'In'), output(p.args, this.talk.run));
 		if (p.live) rows.push(el('div.label', 'Out, so far'), output(p.live, this.talk.run));
-		if (p.output !== undefined && p.output !== null && p.output !== '')
+		if (p.output != null && p.output !== null && p.output !== '')
 			rows.push(el('div.label', 'Out', p.truncated ? ', cut' : '',
 				p.given ? ', given' : ''), output(p.output, this.talk.run));
 		if (p.parts) rows.push(files(p.parts, this.talk.run));
@@ -271,7 +270,7 @@ class Item {
 	}
 }
 
-/* ---- The list ------------------------------------------------------------------------ */
+/* -- The list */
 
 export class Talk {
 	constructor(ctx) {
@@ -290,13 +289,13 @@ export class Talk {
 			on: {click: () => this.toEnd()}}, 'Latest');
 		this.node = el('div.talk', this.log, this.latest);
 		const stop = () => { if (!this.atEnd()) this.unfollow(); };
-		this.log.addEventListener('wheel', e => { if (e.deltaY < 0) this.unfollow(); },
+		on(this.log, 'wheel', e => { if (e.deltaY < 0) this.unfollow(); },
 			{passive: true});
-		this.log.addEventListener('touchmove', stop, {passive: true});
-		this.log.addEventListener('keydown', e => {
+		on(this.log, 'touchmove', stop, {passive: true});
+		on(this.log, 'keydown', e => {
 			if (['ArrowUp', 'PageUp', 'Home'].includes(e.key)) this.unfollow();
 		});
-		this.log.addEventListener('scroll', () => {
+		on(this.log, 'scroll', () => {
 			if (this.atEnd()) { this.follow = true; this.unread = 0; this.button(); }
 			else if (!this.moving) {
 				stop();
@@ -304,7 +303,7 @@ export class Talk {
 			}
 			this.moving = false;
 		}, {passive: true});
-		this.log.addEventListener('pointerup', () => {
+		on(this.log, 'pointerup', () => {
 			if (!getSelection().isCollapsed) this.unfollow();
 		});
 	}

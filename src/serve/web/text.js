@@ -42,16 +42,20 @@ export function el(name, props, ...kids) {
 	}
 	for (const key in props) {
 		const v = props[key];
-		if (v === undefined || v === null || v === false) continue;
+		if (v == null || v === false) continue;
 		if (key === 'class') e.className += (e.className ? ' ' : '') + v;
 		else if (key === 'on') for (const k in v) e.addEventListener(k, v[k]);
 		else if (key === 'style' || key.startsWith('on') || key === 'srcdoc')
 			throw new Error('el: ' + key);
 		else e.setAttribute(key, v === true ? '' : v);
 	}
-	e.append(...kids.filter(k => k !== null && k !== undefined && k !== false));
+	e.append(...kids.filter(k => k != null && k !== false));
 	return e;
 }
+
+export const on = (e, type, f, o) => e.addEventListener(type, f, o);
+
+export const css = (e, name, value) => e.style.setProperty(name, value);
 
 export const button = (text, click, props) => el('button', {type: 'button',
 	...props, on: {click}}, text);
@@ -95,23 +99,22 @@ export function foreign(value, props, cap = 2000) {
 
 export const runHref = id => '/r/' + encodeURIComponent(id);
 
-/* ---- Numbers --------------------------------------------------------------- */
+/* -- Numbers */
 
 export function ms(n) {
-	if (n === null || n === undefined || Number.isNaN(n)) return '';
+	if (n == null || Number.isNaN(n)) return '';
 	if (n < 1) return '<1 ms';
 	if (n < 999.5) return Math.round(n) + ' ms';
 	const s = n / 1000;
 	if (s < 59.95) return s.toFixed(1) + ' s';
-	const two = v => String(v).padStart(2, '0');
-	const t = Math.round(s);
+	const two = v => String(v).padStart(2, '0'), t = Math.round(s);
 	if (t < 3600) return `${t / 60 | 0} m ${two(t % 60)} s`;
 	if (t < 86400) return `${t / 3600 | 0} h ${two((t % 3600) / 60 | 0)} m`;
 	return `${t / 86400 | 0} d ${two((t % 86400) / 3600 | 0)} h`;
 }
 
 export function count(n) {
-	if (n === null || n === undefined) return '';
+	if (n == null) return '';
 	if (n < 1000) return String(n);
 	if (n < 99950) return (n / 1000).toFixed(1) + 'k';
 	if (n < 999500) return Math.round(n / 1000) + 'k';
@@ -119,7 +122,7 @@ export function count(n) {
 }
 
 export function cost(usd) {
-	if (usd === null || usd === undefined) return 'cost unknown';
+	if (usd == null) return 'cost unknown';
 	if (usd === 0) return 'no cost';
 	if (usd < 0.00005) return '<$0.0001';
 	return '$' + (usd < 0.1 ? usd.toFixed(4) : usd.toFixed(2));
@@ -130,7 +133,7 @@ export function bytes(n) {
 	return n < 1e6 ? (n / 1e3).toFixed(1) + ' kB' : (n / 1e6).toFixed(1) + ' MB';
 }
 
-/* ---- Time of day: one switch for the axis, tips and tables -------------------- */
+/* -- Time of day: one switch for the axis, tips and tables */
 
 export const clock = {mode: localStorage_('clock') || 'local'};
 
@@ -139,7 +142,7 @@ function localStorage_(key) {
 }
 
 export function keep(key, value) {
-	if (value === undefined) return localStorage_(key);
+	if (value == null) return localStorage_(key);
 	try { localStorage.setItem('wend.' + key, value); } catch { /* private */ }
 	return value;
 }
@@ -167,7 +170,7 @@ export function age(seconds, now = Date.now() / 1000) {
 	return (s / 86400 | 0) + ' d';
 }
 
-/* ---- States: a mark, a word, a colour ------------------------------------------ */
+/* -- States: a mark, a word, a colour */
 
 const RING = 'M10.5 6a4.5 4.5 0 1 1-9 0a4.5 4.5 0 1 1 9 0';
 export const MARKS = {
@@ -191,7 +194,7 @@ const WORDS = {waiting: 'waits for you', unknown: 'outcome not known',
 
 /* The word of a span or a run. */
 export function stateWord(s, now) {
-	const state = s.cached && s.state === 'ok' ? 'cached' : s.state;
+	const state = look(s);
 	if (state === 'running' && now && s.t0) return 'running ' + ms((now - s.t0) * 1000);
 	if (state === 'failed' && s.error?.code && s.error.code !== 'failed')
 		return 'failed: ' + plain(s.error.code, 40);
@@ -202,6 +205,11 @@ export function stateWord(s, now) {
 	if (state === 'limit' && s.limit) return 'limit: ' + plain(s.limit, 40);
 	return WORDS[state] || plain(state, 40);
 }
+
+/* How a span looks; what it is called. */
+export const look = p => p.cached && p.state === 'ok' ? 'cached' : p.state;
+export const label = p => oneLine(p.kind === 'model' && p.purpose !== 'answer' ? `${p.name}, ${p.purpose}` :
+	p.name, 120) || p.kind;
 
 /* Mark and word, side by side. */
 export const badge = (state, word) => el('span', {class: 'badge s-' +
