@@ -262,9 +262,3 @@ export async function sha256(text) {
 }
 
 export const idempotency = () => ({'Idempotency-Key': crypto.randomUUID()});
-
-let agentsOnce = null;
-export const agents = () => agentsOnce ??= ask('/v1/agents').catch(e => {
-	agentsOnce = null;
-	throw e;
-});

@@ -89,7 +89,7 @@ class Card {
 	}
 
 	enable() {
-		const off = this.dead || this.sent || !this.ctx.canAct();
+		const off = this.dead || this.sent || this.ctx.past;
 		this.deny.disabled = off;
 		this.once.disabled = off || !this.seen;
 		if (this.always) this.always.disabled = off || !this.seen;

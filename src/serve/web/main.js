@@ -72,7 +72,7 @@ export function theme(value) {
 	keep('theme', value);
 	if (value === 'auto') delete document.documentElement.dataset.theme;
 	else document.documentElement.dataset.theme = value;
-	dispatchEvent(new Event('wend-theme'));
+	dispatchEvent(new Event('wend-look'));
 }
 
 function menu() {
@@ -84,7 +84,7 @@ function menu() {
 		choice('clock', 'Times', [['local', 'local'], ['utc', 'UTC'],
 			['start', 'since start']], clock.mode, v => {
 			clock.mode = keep('clock', v);
-			dispatchEvent(new Event('wend-clock'));
+			dispatchEvent(new Event('wend-look'));
 		}), choice('keys', 'Single keys', [['on', 'on'], ['off', 'off']],
 			keep('keys') || 'on', v => keep('keys', v)), el('button', {type: 'button', on: {click: () => {
 			$('menu').hidePopover();

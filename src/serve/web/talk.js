@@ -399,6 +399,12 @@ export class Talk {
 		if (this.follow) this.stick();
 	}
 
+	toStart() {
+		this.unfollow();
+		this.window(0);
+		this.log.scrollTop = 0;
+	}
+
 	/* Something whose text is still behind what is known. */
 	late() { return this.items.some(x => x.late); }
 
