@@ -32,18 +32,13 @@ function fromFragment() {
 
 export function setToken(t) {
 	token = t;
-	try { sessionStorage.setItem('wend.token', t); } catch { /* this page only */ }
-}
-
-export function dropToken() {
-	token = null;
-	try { sessionStorage.removeItem('wend.token'); } catch { /* none kept */ }
+	try { sessionStorage.setItem('wend.token', t ?? ''); } catch { /* this page only */ }
 }
 
 /* From the fragment, this tab, or a sibling tab; null: the user must paste it. */
 export async function findToken() {
 	let t = fromFragment();
-	try { t ??= sessionStorage.getItem('wend.token'); } catch { /* none kept */ }
+	try { t ||= sessionStorage.getItem('wend.token'); } catch { /* none kept */ }
 	if (!t) t = await new Promise(done => {
 		asked.add(done);
 		channel.postMessage({ask: 'token'});

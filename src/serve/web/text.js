@@ -151,9 +151,9 @@ const two = (n, w = 2) => String(n).padStart(w, '0');
 
 /* `start`: seconds, for "since start". */
 export function when(seconds, start, fine) {
-	if (clock.mode === 'start' && start)
+	if (clock.mode === 'since start' && start)
 		return '+' + ms(Math.max(0, (seconds - start) * 1000));
-	const d = new Date(seconds * 1000), u = clock.mode === 'utc';
+	const d = new Date(seconds * 1000), u = clock.mode === 'UTC';
 	const part = name => d[(u ? 'getUTC' : 'get') + name]();
 	const t = `${two(part('Hours'))}:${two(part('Minutes'))}:${two(part('Seconds'))}` +
 		(fine ? '.' + two(part('Milliseconds'), 3) : '');
