@@ -386,6 +386,7 @@ const tests = {
     for (const [name, path] of paths) for (const [kind, o] of [['light', {}], ['dark', {scheme: 'dark'}],
       ['phone', {width: 390, height: 844, phone: true}], ['narrow', {width: 320, height: 700}]]) {
       const p = await open(path, o);
+      await p.there('h1');
       await p.there('main > *');
       await sleep(450);
       const wrong = await p.run(LOOK);

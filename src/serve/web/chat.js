@@ -13,7 +13,7 @@ class Chat extends RunPage {
 }
 
 async function start(main) {
-	shell.crumbs(el('span', {'aria-current': 'page'}, 'chat'));
+	shell.crumbs('chat');
 	shell.title('chat \u2013 wend');
 	const got = await api.ask('/v1/agents').catch(e => ({agents: [], why: e.message}));
 	const last = keep('agent') ?? got.default, key = api.idempotency();
@@ -26,7 +26,7 @@ async function start(main) {
 		if (agent) keep('agent', agent);
 		to((await api.post('/v1/runs', {prompt, ...(agent ? {agent} : {})}, key)).run);
 	});
-	main.replaceChildren(el('div.chat-start', el('h1', 'New chat'), picks, form, got.why ? el('p.why', plain(got.why, 400)) : '',
+	main.replaceChildren(el('div.chat-start', el('h2', 'New chat'), picks, form, got.why ? el('p.why', plain(got.why, 400)) : '',
 		got.agents.length ? '' : el('p.mute', 'No agents: ', el('code', 'wend serve --agents DIR'), ' offers those of a folder.')));
 	text.focus();
 }

@@ -51,7 +51,7 @@ function head(s, id) {
 }
 
 export async function open(main, [a, b]) {
-	shell.crumbs(el('a', {href: '/'}, 'runs'), el('span', {'aria-current': 'page'}, 'compare'));
+	shell.crumbs(el('a', {href: '/'}, 'runs'), 'compare');
 	shell.title('compare \u2013 wend');
 	let s, t;
 	try {

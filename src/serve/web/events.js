@@ -32,7 +32,7 @@ export class View {
 		this.body = el('tbody');
 		this.box = el('div.events', {tabindex: '0'}, el('table', {'aria-label': 'Events'},
 			el('thead', el('tr', ...['seq', 'at', 'turn', 'type', 'what'].map((c, i) =>
-				el('th.' + c, {scope: 'col'}, ['#', 'Time', 'Turn', 'Type', ''][i])))), this.body));
+				el('th.' + c, {scope: 'col'}, ['#', 'Time', 'Turn', 'Type', 'Summary'][i])))), this.body));
 		this.node = el('div.view', el('div.tools', this.filter, this.count), this.box);
 		on(this.box, 'scroll', () => this.soon(), {passive: true});
 		on(this.body, 'click', e => {

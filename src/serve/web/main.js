@@ -19,8 +19,9 @@ const ROUTES = [
 
 export const shell = {
 	main: $('main'),
-	crumbs: (...list) => $('crumbs').replaceChildren(el('a.brand', {href: '/'}, 'wend'),
-		...list.flatMap(c => [el('span.sep', {'aria-hidden': 'true'}, '/'), c])),
+	/* Links to what is above this page, then its name. */
+	crumbs: (...list) => $('crumbs').replaceChildren(el('a.brand', {href: '/'}, 'wend'), ...list.flatMap((c, i) =>
+		[el('span.sep', {'aria-hidden': 'true'}, '/'), i === list.length - 1 ? el('h1.here', {'aria-current': 'page'}, c) : c])),
 	facts: (...list) => $('facts').replaceChildren(...list),
 	acts: (...list) => $('acts').replaceChildren(...list),
 	title(text, state = '') {

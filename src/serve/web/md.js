@@ -203,7 +203,7 @@ export function block(b, depth = 0) {
 		put(e.appendChild(el('code')), b.text);
 		return e;
 	case 'heading':
-		e = el('h' + Math.min(6, b.level + 2), {class: 'h h' + b.level, dir: 'auto'});
+		e = el('h' + Math.min(6, b.level + 1), {class: 'h h' + b.level, dir: 'auto'});
 		inline(e, b.text);
 		return e;
 	case 'rule': return el('hr');

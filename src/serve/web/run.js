@@ -266,7 +266,7 @@ export class RunPage {
 		const key = [state, word, took, tokens, m?.cost, past, !!s.seq, prompt].join();
 		if (key === this.headKey) return;
 		this.headKey = key;
-		shell.crumbs(el('a', {href: '/'}, 'runs'), el('span.here', {'aria-current': 'page', title: prompt}, foreign(prompt || this.id)));
+		shell.crumbs(el('a', {href: '/'}, 'runs'), foreign(prompt || this.id));
 		shell.facts(badge(state, word), el('span.num', took), el('span.num.wide-only', tokens ? count(tokens) + ' tokens' : ''),
 			el('span.num.wide-only', m ? cost(m.cost) : ''));
 		shell.title(`${{ok: '\u2713', failed: '\u2717', waiting: '\u23f8', running: '\u25cb'}[state] ?? '\u2013'} ${

@@ -153,7 +153,7 @@ class Runs {
 
 export async function open(main, parts, params) {
 	const page = new Runs(main, params), changed = ({detail}) => page.row(detail), timer = setInterval(() => page.tick(), 1000);
-	shell.crumbs(el('span', {'aria-current': 'page'}, 'runs'));
+	shell.crumbs('runs');
 	on(api.bus, 'run', changed);
 	await page.load();
 	say(`${page.rows.size} runs`);
