@@ -450,6 +450,8 @@ function LOOK() {
       wrong.push('no name: ' + (e.className || e.localName));
   if (innerWidth < 700) for (const e of document.querySelectorAll('.buttons button,.composer button,.tabs:not(.small) .tab'))
     if (e.checkVisibility() && e.getBoundingClientRect().height < 36) wrong.push('too low for a finger: ' + e.textContent);
+  const prompt = document.querySelector('td.prompt');
+  if (prompt && prompt.offsetWidth < innerWidth * 0.35) wrong.push('no room for the prompt');
   const ids = [...document.querySelectorAll('[id]')].map((e) => e.id);
   if (new Set(ids).size !== ids.length) wrong.push('an id twice');
   return wrong.slice(0, 5);

@@ -144,7 +144,7 @@ const on = {
 		Object.assign(s, {outcome, text, error, limit, metrics});
 		s.asks.clear();
 		status(s);
-		item(s, e, {kind: 'end', outcome, error: told ? null : error, limit, by: s.by, text: s.run?.plan ? text : ''});
+		item(s, e, {kind: 'end', outcome, error, told, limit, by: s.by, text: s.run?.plan ? text : ''});
 	},
 	turn_start(s, e, d) {
 		s.turn = open(s, e, 't', {kind: 'turn', key: d.id, name: 'turn ' + d.counter, failed: 0});

@@ -120,7 +120,7 @@ class Item {
 
 	end() {
 		const it = this.it;
-		this.node.append(badge(it.outcome, stateWord({...it, state: it.outcome})), it.error ? why(it.error) : '',
+		this.node.append(badge(it.outcome, stateWord({...it, state: it.outcome})), it.error && !it.told ? why(it.error) : '',
 			it.text ? output(it.text, this.talk.run) : '');
 	}
 
