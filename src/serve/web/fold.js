@@ -305,37 +305,40 @@ export function again(state, seq) {
 	return {calls, unsafe, open};
 }
 
+/* The end of the string that begins at `i`: a quote after an even number of
+ * backslashes. */
+function quote(raw, i) {
+	for (let n = 1; n & 1;) {
+		i = raw.indexOf('"', i + 1);
+		if (i < 0) return raw.length;
+		for (n = 0; raw[i - 1 - n] === '\\';) n++;
+	}
+	return i;
+}
+
+/* The JSON text that begins at `from`. */
+function value(raw, from) {
+	let i = from;
+	for (let depth = 0; i < raw.length; i++) {
+		const c = raw[i];
+		if (c === '"') i = quote(raw, i);
+		else if (c === '{' || c === '[') depth++;
+		else if ((c === '}' || c === ']') && depth-- === 0 || c === ',' && depth === 0) break;
+	}
+	return raw.slice(from, i);
+}
+
 /* The text of the member `key` of data, byte for byte: what a hash is made of. */
 export function slice(raw, key) {
-	let depth = 0;
-	for (let i = 0; i < raw.length; i++) {
-		const c = raw[i];
+	for (let i = 0, depth = 0; i < raw.length; i++) {
+		const c = raw[i], from = i + 1;
 		if (c === '"') {
-			const from = i + 1;
-			for (i++; raw[i] !== '"'; i++) if (raw[i] === '\\') i++;
-			if (depth === 2 && raw[i + 1] === ':' && raw.slice(from, i) === key)
-				return value(raw, i + 2);
+			i = quote(raw, i);
+			if (depth === 2 && raw[i + 1] === ':' && raw.slice(from, i) === key) return value(raw, i + 2);
 		} else if (c === '{' || c === '[') depth++;
 		else if (c === '}' || c === ']') depth--;
 	}
 	return null;
-}
-
-/* The end of a JSON text that begins at `i` of `raw`. */
-function value(raw, i) {
-	const from = i;
-	for (let depth = 0; i < raw.length; i++) {
-		const c = raw[i];
-		if (c === '"') {
-			for (i++; raw[i] !== '"'; i++) if (raw[i] === '\\') i++;
-			if (!depth) { i++; break; }
-		} else if (c === '{' || c === '[') depth++;
-		else if (c === '}' || c === ']') {
-			if (depth === 0) break;
-			if (--depth === 0) { i++; break; }
-		} else if (c === ',' && depth === 0) break;
-	}
-	return raw.slice(from, i);
 }
 
 /* {"events":[E,...],"next":N}: each event as it was written. */

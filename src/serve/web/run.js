@@ -13,7 +13,7 @@ import {Inspector} from './inspect.js';
 import {Scrubber} from './scrub.js';
 
 const BUDGET_MS = 8;
-const PAGE = 2000;
+const PAGE = 1000;
 const TABS = ['Talk', 'Time', 'Graph', 'Context', 'Numbers', 'Events', 'More'];
 const LATER = {graph: () => import('./graph.js'), context: () => import('./context.js'),
 	numbers: () => import('./numbers.js'), events: () => import('./events.js')};
@@ -328,6 +328,7 @@ export class RunPage {
 		this.node.classList.toggle('in-past', !!this.past);
 		this.talk.follow = true;
 		this.talk.state = null;
+		this.drew = 1;
 		this.redraw = true;
 		this.soon();
 	}

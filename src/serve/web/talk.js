@@ -8,7 +8,7 @@ import {el, button, put, foreign, plain, oneLine, mark, look, stateWord, noAnsi,
 import {Markdown} from './md.js';
 import * as api from './api.js';
 
-const PAGE = 200, FIRST = 80;
+const PAGE = 200, FIRST = 50;
 const NEAR = 48; /* pixels from the end within which the end is followed */
 const LINES = 200; /* of an output, before it is shortened */
 const CHARS = 200000;
