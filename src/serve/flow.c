@@ -258,7 +258,9 @@ void flow_unlink(struct serve_flow *s)
 
 void flow_leave(struct serve_flow *s)
 {
-    if (!s->over && !s->log && open_log(s, NULL) != WEND_OK)
+    if (!s->over && !s->log && s->at < s->run->first)
+        fall_behind(s);
+    else if (!s->over && !s->log && open_log(s, NULL) != WEND_OK)
         s->over = true;
     flow_unlink(s);
     if (conn_ready(s->conn))

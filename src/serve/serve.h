@@ -24,7 +24,7 @@ enum {
     SERVE_PIPELINED_MAX = 64 << 10, /* bytes read ahead of an answer */
     SERVE_OUT_MAX = 64 << 10,       /* of a stream in one write */
     SERVE_OUTS_MAX = 256 << 20,     /* of all answers that clients read */
-    SERVE_WRITES_MAX = 16,          /* of a stream before others have a turn */
+    SERVE_WRITES_MAX = 4,           /* of a stream before others have a turn */
     SERVE_HEAD_MS = 10000,          /* for the head of a request */
     SERVE_BODY_MS = 30000,          /* for a body, and ... */
     SERVE_BODY_RATE = 16 << 10,     /* ... its bytes a second beyond that */

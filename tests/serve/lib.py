@@ -123,8 +123,6 @@ class Server:
         self.thread.start()
         soon(lambda: self.port or self.path or
              self.process.poll() is not None)
-        if self.process.poll() is not None:
-            print("# the server ended:", self.said())
 
     def _read(self):
         for line in self.process.stderr:
@@ -373,6 +371,8 @@ class Stream:
             "Host": server.host_name(), "Authorization": "Bearer " + token,
             **(headers or {})})
         self.head = self.client.head()
+        if self.head.status != 200:
+            raise AssertionError(f"no stream: {self.head}")
 
     def __iter__(self):
         while True:

@@ -17,8 +17,8 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 model = script(
     {"when": "tick", "text": "one two three four five six seven eight nine "
      "ten eleven twelve", "delay": "40ms", "repeat": "forever"},
-    {"when": "much", "text": "0123456789abcdef" * 12000, "chunk": 1000,
-     "delay": "2ms", "calls": [{"name": "calculator", "args": {
+    {"when": "much", "text": "0123456789abcdef" * 330000, "chunk": 1000,
+     "first_delay": "700ms", "calls": [{"name": "calculator", "args": {
          "expression": "1+1"}}]},
     {"when": "sum", "text": "Let me see.", "calls": [{"name": "calculator",
      "args": {"expression": "6*7"}}], "repeat": "forever"},
@@ -27,6 +27,10 @@ model = script(
     {"text": "0123456789abcdef" * 2000, "chunk": 500, "delay": "1ms",
      "repeat": "forever"})
 s = Server(model=model)
+
+
+def kept_in_log(run):
+    return [e["seq"] for e in map(json.loads, log_lines(run)) if "n" not in e]
 
 
 def native(events):
@@ -99,7 +103,7 @@ for headers, path in [({"Accept": "application/json"}, "?limit=3"),
 
 # ---- Dialects ------------------------------------------------------------------
 
-for dialect in ("loom", "agio", "cortex", "ag-ui"):
+for dialect in ("loom", "agio", "cortex"):
     stream = s.events(run, f"?dialect={dialect}")
     got = [json.dumps(e.json) for e in stream]
     wanted = subprocess.run(
@@ -131,7 +135,7 @@ for e in first:
         break
 first.close()
 rest = list(s.events(run, headers={"Last-Event-ID": str(kept(seen)[-1])}))
-same(kept(seen) + kept(rest), [json.loads(x)["seq"] for x in log_lines(run)],
+same(kept(seen) + kept(rest), kept_in_log(run),
      "a reader that comes back misses no kept event and sees none twice")
 
 # ---- Many ------------------------------------------------------------------------
@@ -156,7 +160,7 @@ same(wrong[:3], [], f"{READERS} readers get every kept event once, in order")
 before = s.rss_kb()
 run = s.run("much")
 slow = [Stream(s, f"/v1/runs/{run}/events", receive_bytes=4096)
-        for _ in range(20)]
+        for _ in range(2)]
 fast = s.events(run)
 begun = time.monotonic()
 count = len(list(fast))
@@ -194,17 +198,17 @@ def read_all():
         list(s.events(run))
 
 
-readers = [threading.Thread(target=read_all) for _ in range(4)]
+readers = [threading.Thread(target=read_all) for _ in range(2)]
 for t in readers:
     t.start()
-for _ in range(20):
+for _ in range(10):
     begun = time.monotonic()
     s.ask("GET", "/healthz")
     quick.append(time.monotonic() - begun)
 stop.set()
 for t in readers:
     t.join()
-ok(sorted(quick)[10] < 0.5, "readers of a long log leave room for others",
+ok(sorted(quick)[5] < 0.5, "readers of a long log leave room for others",
    quick)
 
 # ---- The feed ---------------------------------------------------------------------
@@ -237,18 +241,17 @@ for e in feed:
             break
 ok(found, "also of runs of other processes", found)
 # Nothing changes now: nothing is said again and again.
-for _ in range(70):
-    s.run("tock")
+in_threads(10, lambda i: [s.run("tock") for _ in range(7)])
 soon(lambda: s.ask("GET", "/v1/runs?status=running").json["runs"][0]["run"] ==
      held)
-time.sleep(1.5)
+time.sleep(1.2)
 feed.client.sock.settimeout(0.1)
 try:
     for e in feed:
         pass
 except TimeoutError:
     pass
-feed.client.sock.settimeout(2.5)
+feed.client.sock.settimeout(1.6)
 again = []
 try:
     for e in feed:
@@ -267,7 +270,7 @@ rows = soon(lambda: s.ask("GET", "/v1/runs?status=running").json["runs"])
 other = rows[0]["run"]
 got = list(s.events(other))
 p.wait()
-same(kept(got), [json.loads(x)["seq"] for x in log_lines(other)],
+same(kept(got), kept_in_log(other),
      "events of a run in another process")
 
 same(s.end(), 143, "it ends as it should")

@@ -307,7 +307,7 @@ static bool read_place(struct serve_ask *q, int64_t *seq, int64_t *n)
     if (!last.ptr)
         last = http_query_value(&q->query, "lastEventId");
     *seq = *n = 0;
-    if (last.ptr && last.len && (!str_to_i64(last, seq) || *seq < 0)) {
+    if (last.ptr && last.len && !str_to_i64(last, seq)) {
         respond_problem(q, 400, "query", "Last-Event-ID", NULL,
                         "Last-Event-ID must be the id of an event");
         return false;
