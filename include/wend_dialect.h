@@ -20,6 +20,18 @@ typedef struct wend_dialect wend_dialect;
 typedef struct wend_dialect_options {
     size_t size;
     bool verbose; /* agio: debug records, too */
+    /* What the client calls the conversation and the run. Default: the session
+     * of the run if it has one, else its id; and its id. */
+    const char *thread_id; /* ag-ui */
+    const char *run_id;    /* ag-ui; also part of the ids of openai-chat and
+                              responses, and the id of the message in ui */
+    const char *model;     /* ag-ui, openai-chat, responses; default: the model
+                              of the run */
+    const char *version;   /* ag-ui: the protocolVersion that the client sent;
+                              NULL: 0.x, which knows fewer events */
+    bool include_usage;    /* openai-chat: a last chunk with the usage */
+    bool whole; /* openai-chat, responses: no stream, but one object when the
+                   run ends: the completion, the response, or an error */
 } wend_dialect_options;
 
 /* Returns the name of the i-th dialect, "native" for 0, or NULL past the last.
@@ -40,6 +52,13 @@ WEND_API wend_status wend_dialect_new(const char *name,
 WEND_API wend_status wend_dialect_feed(wend_dialect *dialect,
                                        const wend_event *event,
                                        wend_str *records);
+/* Ends the stream of a protocol whose clients answer approvals in a request of
+ * their own: ag-ui and ui. Lends the last records; those of ag-ui name the
+ * approvals that are open. A later event begins a new stream; for another
+ * request, make a dialect and feed it what is past. WEND_AGAIN: nothing waits
+ * for approval, a message streams, or the dialect has no such end. */
+WEND_API wend_status wend_dialect_interrupt(wend_dialect *dialect,
+                                            wend_str *records);
 /* Frees a dialect and the records that it lent. */
 WEND_API void wend_dialect_free(wend_dialect *dialect);
 

@@ -230,6 +230,10 @@ typedef struct wend_ev_run_end {
     wend_str text, limit;
     const wend_ev_error *error;
     wend_ev_metrics metrics;
+    const wend_ev_call *pending; /* calls of client-side tools: the caller
+                                    executes them, and gives their results to
+                                    wend_run_follow */
+    size_t pending_count;
 } wend_ev_run_end;
 
 typedef struct wend_ev_turn_start {
@@ -360,7 +364,10 @@ typedef struct wend_ev_call_end {
     wend_str labels_json;
     int64_t ms;
     const wend_ev_error *error;
-    bool given;                /* the fork supplied this result, not the tool */
+    bool given;                /* not by the tool: the fork supplied this
+                                  result, or ... */
+    bool client;               /* ... the caller executes the call, and its
+                                  result comes with the next run */
     wend_str structured_json;  /* the result of an MCP server as JSON; the model
                                   gets only `output` */
     const wend_ev_part *parts; /* that the model gets with `output` */

@@ -43,6 +43,14 @@ typedef struct wend_server_options {
     void *access_ctx;
     uint32_t connections_max; /* default 20,000; more are refused */
     uint32_t runs_max;        /* in progress; default 1,000; more get 503 */
+    /* A URL that is told the end of every run that this server starts, by the
+     * rules of Standard Webhooks; NULL: none. An admin may name another one for
+     * a run, whose origin (https://host) must be one of webhook_allow. The
+     * secret signs the messages: "whsec_" and base64; needed for both. */
+    const char *webhook;
+    const char *const *webhook_allow;
+    size_t webhook_allow_count;
+    const char *webhook_secret;
 } wend_server_options;
 
 /* Makes a server on a runtime and begins to listen. It works while the runtime

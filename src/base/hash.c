@@ -182,6 +182,33 @@ void sha256_hex(char out[SHA256_HEX + 1], wend_str text)
     sha256_end_hex(&s, out);
 }
 
+void hmac_sha256(wend_str key, wend_str text, unsigned char out[SHA256_BYTES])
+{
+    enum { BLOCK = sizeof((struct sha256 *)0)->block };
+    unsigned char pad[BLOCK] = {0};
+    struct sha256 h;
+
+    if (key.len > BLOCK) {
+        sha256_init(&h);
+        sha256_add(&h, key.ptr, key.len);
+        sha256_end(&h, pad);
+    } else if (key.len) {
+        memcpy(pad, key.ptr, key.len);
+    }
+    for (size_t i = 0; i < BLOCK; i++)
+        pad[i] ^= 0x36;
+    sha256_init(&h);
+    sha256_add(&h, pad, BLOCK);
+    sha256_add(&h, text.ptr, text.len);
+    sha256_end(&h, out);
+    for (size_t i = 0; i < BLOCK; i++)
+        pad[i] ^= 0x36 ^ 0x5c;
+    sha256_init(&h);
+    sha256_add(&h, pad, BLOCK);
+    sha256_add(&h, out, SHA256_BYTES);
+    sha256_end(&h, out);
+}
+
 uint64_t mix64(uint64_t before, const void *p, size_t len)
 {
     const unsigned char *at = p;

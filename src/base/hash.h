@@ -20,6 +20,8 @@ void sha256_end(struct sha256 *s, unsigned char out[SHA256_BYTES]);
 /* The same as lower-case digits and a NUL; and the hash of one text. */
 void sha256_end_hex(struct sha256 *s, char out[SHA256_HEX + 1]);
 void sha256_hex(char out[SHA256_HEX + 1], wend_str text);
+/* HMAC (RFC 2104) with SHA-256. */
+void hmac_sha256(wend_str key, wend_str text, unsigned char out[SHA256_BYTES]);
 /* A fast hash that continues from `before`; not for attackers. */
 uint64_t mix64(uint64_t before, const void *p, size_t len);
 

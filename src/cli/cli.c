@@ -109,6 +109,8 @@ bool write_all(int fd, wend_str text)
     return true;
 }
 
+bool complain_wraps;
+
 /* Not from cli_mem: it may be the lack of memory that is reported, and any
  * thread may report. */
 static void say(const char *fmt, va_list args, const char *tail)
@@ -119,7 +121,8 @@ static void say(const char *fmt, va_list args, const char *tail)
 
     vsnprintf(text, sizeof text, fmt, args);
     buf_cstr(&out, "wend: ");
-    term_text(&out, str_of(text));
+    term_words(&out, str_of(text), out.len, 2,
+               complain_wraps ? term_wraps_at(STDERR_FILENO) : 0);
     buf_char(&out, '\n');
     buf_cstr(&out, tail);
     write_all(STDERR_FILENO, buf_view(&out));

@@ -59,7 +59,8 @@ struct settings {
     bool goes_on; /* -c: with the last conversation */
     int64_t older_ms, limit, seq_from, seq_to, seq_at, jobs;
     bool force, yes, with_forks, stream;
-    const char *listen, *agents, *token_file, *tokens, *public_url;
+    const char *listen, *agents, *token_file, *tokens, *public_url, *webhook;
+    struct words webhook_allow;
     int64_t drain_ms;
     bool open; /* of wend serve, with the lines above */
     double speed;
@@ -130,6 +131,7 @@ struct command {
  * Returns code. */
 int complain(int code, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+extern bool complain_wraps; /* a chat's lines break between words */
 /* The same with EXIT_USAGE and a hint at --help. */
 int usage_error(const struct cli *cli, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

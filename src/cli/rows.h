@@ -57,7 +57,7 @@
 #define ROW_VERBOSE(help) ROW_FLAG(verbose, "verbose", help, .letter = 'v')
 #define ROW_EVENTS(when)                                                      \
     ROW_WORD(events, "events", "DIALECT", dialect_names,                      \
-             when "event dialect: native, loom, agio or cortex")
+             when "event dialect: native, loom, agio, ag-ui, ...")
 #define ROWS_EVENTS                                                           \
     ROW_JSON("print all events as JSON lines"), ROW_EVENTS("")
 #define ROW_LOG_FILE(when)                                                    \

@@ -50,6 +50,35 @@ void respond_empty(struct serve_ask *q, int status)
     conn_answer(q->conn, &head, STR_NONE);
 }
 
+static void put_problem(struct buf *b, int status, const char *code,
+                        const char *field, const char *hint, const char *text)
+{
+    json_open(b, NULL, '{');
+    json_add_str(b, "type", STR("about:blank"));
+    json_add_str(b, "title", str_of(http_reason(status)));
+    json_add_i64(b, "status", status);
+    json_add_str(b, "code", str_of(code));
+    json_add_str(b, "detail", str_of(text));
+    json_add_str(b, "field", str_of(field));
+    json_add_str(b, "hint", str_of(hint));
+    json_close(b, '}');
+}
+
+static void put_openai(struct buf *b, int status, const char *code,
+                       const char *field, const char *text)
+{
+    json_open(b, NULL, '{');
+    json_open(b, "error", '{');
+    json_add_str(b, "message", str_of(text));
+    json_add_str(b, "type",
+                 status < 500 ? STR("invalid_request_error")
+                              : STR("server_error"));
+    json_add_nullable(b, "param", str_of(field));
+    json_add_str(b, "code", str_of(code));
+    json_close(b, '}');
+    json_close(b, '}');
+}
+
 void respond_problem(struct serve_ask *q, int status, const char *code,
                      const char *field, const char *hint, const char *fmt, ...)
 {
@@ -62,15 +91,10 @@ void respond_problem(struct serve_ask *q, int status, const char *code,
     va_start(ap, fmt);
     utf8_vfmt(text, sizeof text, fmt, ap);
     va_end(ap);
-    json_open(&b, NULL, '{');
-    json_add_str(&b, "type", STR("about:blank"));
-    json_add_str(&b, "title", str_of(http_reason(status)));
-    json_add_i64(&b, "status", status);
-    json_add_str(&b, "code", str_of(code));
-    json_add_str(&b, "detail", str_of(text));
-    json_add_str(&b, "field", str_of(field));
-    json_add_str(&b, "hint", str_of(hint));
-    json_close(&b, '}');
+    if (q->route && q->route->openai)
+        put_openai(&b, status, code, field, text);
+    else
+        put_problem(&b, status, code, field, hint, text);
     if (status == 401)
         fields[n++] =
             (struct http_field){STR("WWW-Authenticate"), STR("Bearer")};
@@ -79,8 +103,10 @@ void respond_problem(struct serve_ask *q, int status, const char *code,
     if (b.failed)
         conn_free(q->conn);
     else
-        respond_bytes(q, status, "application/problem+json", buf_view(&b),
-                      fields, n);
+        respond_bytes(q, status,
+                      q->route && q->route->openai ? "application/json"
+                                                   : "application/problem+json",
+                      buf_view(&b), fields, n);
     buf_free(&b);
 }
 

@@ -128,15 +128,15 @@ static bool changes_row(wend_event_type type)
     }
 }
 
-static void tell_starter(struct serve_run *r)
+static void tell_starters(struct serve_run *r)
 {
-    struct serve_ask *q = r->starter;
+    struct serve_ask *q;
 
-    if (!q)
-        return;
-    r->starter = NULL;
-    q->gone = NULL;
-    respond_run(q, 201, r->id);
+    while ((q = r->starters)) {
+        r->starters = q->next;
+        q->gone = NULL;
+        respond_run(q, 201, r->id);
+    }
 }
 
 static void on_event(void *ctx, const wend_event *ev)
@@ -153,12 +153,17 @@ static void on_event(void *ctx, const wend_event *ev)
     metrics_event(&r->server->metrics, ev);
     r->seq = ev->seq;
     r->n = ev->n;
-    r->is_over |= ev->type == WEND_RUN_END;
+    if (ev->type == WEND_RUN_END) {
+        r->is_over = true;
+        outbox_ended(r->server, r->id);
+    }
     if (kept) {
         r->waits = ev->type == WEND_APPROVAL_ASK;
         r->parks |= r->server->draining;
-        tell_starter(r);
+        tell_starters(r);
     }
+    if (r->watch)
+        r->watch(r->watch_ctx, ev);
     if (changes_row(ev->type))
         feed_changed(r->server, r->id);
     set_dirty(r);
@@ -196,6 +201,7 @@ struct serve_run *hub_add(struct wend_server *server, wend_run *run)
     r->bucket = *to;
     *to = r;
     server->runs_count++;
+    outbox_new_run(server, r->id);
     wend_run_listen(run, on_event, r);
     return r;
 }
@@ -203,22 +209,39 @@ struct serve_run *hub_add(struct wend_server *server, wend_run *run)
 static void on_starter_gone(struct serve_ask *q)
 {
     struct serve_run *r = q->ctx;
+    struct serve_ask **at = &r->starters;
 
-    r->starter = NULL;
+    while (*at != q)
+        at = &(*at)->next;
+    *at = q->next;
 }
 
 void hub_answer(struct serve_run *r, struct serve_ask *q)
 {
-    r->starter = q;
+    if (r->seq) {
+        respond_run(q, 201, r->id);
+        return;
+    }
+    q->next = r->starters;
+    r->starters = q;
     q->ctx = r;
     q->gone = on_starter_gone;
     q->stays = true;
+}
+
+void hub_watch(struct serve_run *r, void (*fn)(void *ctx, const wend_event *ev),
+               void *ctx, void (*free)(void *ctx))
+{
+    r->watch = fn;
+    r->watch_ctx = ctx;
+    r->watch_free = free;
 }
 
 void hub_free(struct serve_run *r)
 {
     struct wend_server *server = r->server;
     struct serve_run **at = bucket_of(server, r->id), **dirty = &server->dirty;
+    struct serve_ask *q;
 
     while (*at != r)
         at = &(*at)->bucket;
@@ -229,14 +252,18 @@ void hub_free(struct serve_run *r)
         *dirty = r->dirty_next;
     while (r->streams)
         flow_unlink(r->streams);
-    if (r->starter) {
-        r->starter->gone = NULL;
-        respond_problem(r->starter, 503, "stopped", NULL, "try again",
+    while ((q = r->starters)) {
+        r->starters = q->next;
+        q->gone = NULL;
+        respond_problem(q, 503, "stopped", NULL, "try again",
                         "the run stopped before it was stored");
     }
+    if (r->watch_free)
+        r->watch_free(r->watch_ctx);
     while (r->count)
         drop_first(r);
     mem_free(&server->mem, r->ring);
+    wend_run_listen(r->run, NULL, NULL); /* it may be freed later than r */
     wend_run_free(r->run);
     server->runs_count--;
     mem_free(&server->mem, r);

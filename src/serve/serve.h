@@ -92,6 +92,7 @@ struct serve_ask {
     void (*gone)(struct serve_ask *q);
     void *ctx;
     bool stays; /* also if the client has closed its side: it may still read */
+    struct serve_ask *next; /* that waits for the same run */
 };
 
 typedef void (*serve_fn)(struct serve_ask *q);
@@ -169,6 +170,7 @@ struct serve_route {
     serve_fn fn;
     uint64_t body_max; /* 0: it has none */
     bool any_media;    /* of the body; else application/json */
+    bool openai;       /* errors as clients of that API read them */
 };
 
 extern const struct serve_route serve_routes[]; /* the last one has no path */
@@ -196,7 +198,10 @@ struct serve_run {
     size_t count, start, bytes;
     int64_t seq, n; /* of the newest event */
     struct serve_flow *streams;
-    struct serve_ask *starter; /* waits until run_start is durable */
+    struct serve_ask *starters; /* wait until its first event is durable */
+    void (*watch)(void *ctx, const wend_event *ev); /* NULL: none */
+    void *watch_ctx;
+    void (*watch_free)(void *ctx);
     bool is_dirty, is_over, parks;
     bool waits; /* for an approval, so nothing is in progress */
 };
@@ -213,7 +218,10 @@ void hub_check(struct serve_run *r);
 /* The index of the first event behind (seq, n); 0: the ring has not all. */
 uint64_t hub_after(const struct serve_run *r, int64_t seq, int64_t n);
 void frame_put(struct buf *out, const wend_event *ev);
-/* Tells the client the id once the run is durable. */
+/* Passes each event to fn, until the run is over. */
+void hub_watch(struct serve_run *r, void (*fn)(void *ctx, const wend_event *ev),
+               void *ctx, void (*free)(void *ctx));
+/* Tells the client the id, as soon as the run is durable. */
 void hub_answer(struct serve_run *r, struct serve_ask *q);
 
 /* ---- Streams of events (flow.c) ---------------------------------------- */
@@ -297,6 +305,21 @@ struct serve_metrics {
 
 void metrics_event(struct serve_metrics *m, const wend_event *ev);
 
+/* ---- Webhooks (outbox.c) ------------------------------------------------- */
+
+wend_status outbox_options(struct wend_server *server, wend_error *err);
+/* Whether a run may name this URL. */
+bool outbox_allows(const struct wend_server *server, wend_str url);
+/* Before a run starts: its end will be told. False: out of memory. */
+bool outbox_expect(struct wend_server *server, const char *run, wend_str url);
+/* A run of this server: the URL of the options is told its end, unless the run
+ * names one. */
+void outbox_new_run(struct wend_server *server, const char *run);
+void outbox_ended(struct wend_server *server, const char *run);
+void outbox_load(struct wend_server *server); /* what the last server left */
+void outbox_tick(struct wend_server *server, int64_t now_us);
+void outbox_free(struct wend_server *server);
+
 /* ---- The server (server.c) ----------------------------------------------- */
 
 struct serve_model {
@@ -340,6 +363,9 @@ struct wend_server {
     struct serve_metrics metrics;
     struct serve_key keys[SERVE_KEYS_NEW];
     size_t keys_next;
+    struct serve_letter *letters;
+    int letters_sent; /* on their way */
+    wend_str webhook_key;
     struct serve_upload *uploads;
     size_t uploads_bytes, uploads_count;
     struct timer_node tick, look;

@@ -63,7 +63,8 @@ static void on_tick(struct timer_node *t)
     each_run(server);
     feed_tick(server, now);
     uploads_tick(server, now);
-    if (server->conns || server->runs_count)
+    outbox_tick(server, now);
+    if (server->conns || server->runs_count || server->letters)
         server_tick_on(server);
 }
 
@@ -246,6 +247,7 @@ wend_status wend_server_resume(wend_server *server, size_t *count,
     while (wend_runs_next(list, &info) == WEND_OK)
         n += resume_one(server, info);
     wend_runs_free(list);
+    outbox_load(server);
     if (count)
         *count = n;
     return WEND_OK;
@@ -262,6 +264,7 @@ static void shut(struct wend_server *server)
             hub_free(server->runs[i]);
     feed_free(server);
     uploads_free(server);
+    outbox_free(server);
     listener_free(server->listener);
     server->listener = NULL;
     timer_clear(&server->rt->timers, &server->tick);
@@ -297,6 +300,16 @@ static const char *copy(struct wend_server *server, const char *text)
     return text ? arena_str(&server->arena, str_of(text)).ptr : NULL;
 }
 
+static const char *const *copy_all(struct wend_server *server,
+                                   const char *const *list, size_t count)
+{
+    const char **out = arena_alloc(&server->arena, (count + 1) * sizeof *out);
+
+    for (size_t i = 0; out && i < count; i++)
+        out[i] = copy(server, list[i]);
+    return out;
+}
+
 static void defaults(struct wend_server *server)
 {
     wend_server_options *o = &server->options;
@@ -306,6 +319,10 @@ static void defaults(struct wend_server *server)
     o->token_user = copy(server, o->token_user ? o->token_user : "admin");
     o->tokens = copy(server, o->tokens);
     o->public_url = copy(server, o->public_url);
+    o->webhook = copy(server, o->webhook);
+    o->webhook_secret = copy(server, o->webhook_secret);
+    o->webhook_allow =
+        copy_all(server, o->webhook_allow, o->webhook_allow_count);
     if (!o->drain_ms)
         o->drain_ms = DRAIN_DEFAULT_MS;
     if (!o->connections_max)
@@ -366,6 +383,8 @@ wend_status wend_server_new(wend_runtime *rt,
         s = fail_nomem(err);
     if (s == WEND_OK)
         s = read_public_url(server, err);
+    if (s == WEND_OK)
+        s = outbox_options(server, err);
     if (s == WEND_OK)
         s = holders_read(server, err);
     if (s == WEND_OK)

@@ -32,6 +32,9 @@ printf 'more\n' | "$WEND" chat -qc >"$out" 2>"$err"
 is "-c: exit status" $? 0
 start last
 is "-c: goes on" "$(said 'messages[0].text') $(said session)" "hi $session"
+printf 'a\0b\nc\n' | "$WEND" chat -q -m "$talks" >"$out" 2>"$err"
+is "NUL: exit status" $? 2
+has "NUL is refused" "$err" "standard input is not text: a line has a NUL byte"
 printf 'x\n' | "$WEND" chat -c --session nothing >"$out" 2>"$err"
 is "-c: no such session" $? 2
 has "-c: those that exist" "$err" "sessions: chat-"

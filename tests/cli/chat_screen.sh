@@ -157,10 +157,13 @@ has "a draft stays in the prompt" "$work/unsent" "> not sent"
 echo some notes >notes.txt
 echo a >x.txt
 printf '\211PNG\r\n\032\n\001\002' >noise
+cp noise noise-with-a-name-that-leaves-no-room-for-a-word
 on_screen 80x24 "$WEND chat -m $talks --session first" <<STEPS
 wait help lists
 type /attach noise\r
 wait 'noise' is
+type /attach noise-with-a-name-that-leaves-no-room-for-a-word\r
+wait   image: it is cut off
 type /att\tnote\t
 wait > /attach notes.txt
 type \r

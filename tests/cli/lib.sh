@@ -211,6 +211,21 @@ on_screen() { # WIDTHxHEIGHT COMMAND-LINE < STEPS
     [ $status != 125 ] || sed 's/^/# /' "$err"
 }
 
+# ---- Pictures ----------------------------------------------------------------------
+
+chunk() { # HEX: type and data of a PNG's chunk, with length and checksum
+    printf '%08x' $((${#1} / 2 - 4)) | xxd -r -p
+    xxd -r -p <<<"$1"
+    xxd -r -p <<<"$1" | gzip -c | tail -c 8 | head -c 4 | xxd -p |
+        sed 's/\(..\)\(..\)\(..\)\(..\)/\4\3\2\1/' | xxd -r -p
+}
+png() { # WIDTH HEIGHT: a header that promises that many pixels
+    printf '\x89PNG\r\n\x1a\n'
+    chunk "49484452$(printf '%08x%08x' "$1" "$2")0802000000"
+    chunk 4944415478
+    chunk 49454e44
+}
+
 # ---- A server ----------------------------------------------------------------------
 
 # The server of tests/server; it ends when descriptor 9 is closed.

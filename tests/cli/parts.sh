@@ -18,12 +18,6 @@ printf '%%PDF-1.4\n1 0 obj<</Type/Page>>endobj\n%%%%EOF\n' >a.pdf
 printf 'int main(void);\n' >a.c
 cp red.png photo.dat
 
-png() { # WIDTH HEIGHT: a header that promises that many pixels
-    printf '\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR'
-    printf '%08x%08x' "$1" "$2" | xxd -r -p
-    printf '\x08\x02\0\0\0CCCC\0\0\0\x01IDATxCCCC\0\0\0\0IENDCCCC'
-}
-
 sent() { # the requests since the last look
     soon grep -q . "$work/requests"
     cat "$work/requests"
@@ -51,6 +45,9 @@ for row in openai:/v1 responses:/v1 anthropic:/v1 gemini:/v1beta ollama:; do
     sent >got
     has "$provider: the picture, by its content" got "$(form $provider)"
     has "$provider: the text, with its name" got 'file a.c]\nint main(void);'
+    run "$WEND" context --json last
+    has "$provider: what the model saw: the text" "$out" \
+        '"text":"[file a.c]\nint main(void);\n\nWhat is it?","parts":[{"type":"image"'
 done
 run "$WEND" run -q -m "openai:say:yes" --base-url "$base/v1" -f a.pdf 'Is it?'
 sent >got
@@ -64,7 +61,7 @@ run "$WEND" log --json last
 has "the log describes it" "$out" "\"parts\":[{\"type\":\"image\",\"media\":\"image/png\",\"bytes\":75,\"hash\":\"$hash\",\"name\":\"red.png\",\"width\":8,\"height\":6}]"
 ! grep -q "${red:0:20}" "$out"
 ok "and has no bytes of it"
-for dialect in loom agio cortex; do
+for dialect in loom agio cortex ag-ui openai-chat responses ui; do
     run "$WEND" replay --events $dialect --speed 0 last
     is "dialect $dialect: exit status" $status 0
     ! grep -q "${red:0:20}" "$out"
@@ -134,6 +131,7 @@ refused() { # NAME WORDS FILE...: before anything is asked
 png 8001 100 >wide.png
 png 65535 65535 >bomb.png
 head -c 60 red.png >cut.png
+{ head -c 45 red.png; printf X; tail -c +47 red.png; } >changed.png
 printf hello >text.pdf
 printf 'a\0b' >binary
 : >empty
@@ -142,6 +140,7 @@ refused "over the limit" "'wide.png' has 8001x100 pixels, and anthropic accepts 
 refused "a bomb" "'bomb.png' is too large: 65535x65535 pixels, at most 16384x16384" bomb.png
 refused "one of two" "'bomb.png' is too large" red.png bomb.png
 refused "cut off" "'cut.png' is not a valid PNG image: it is cut off" cut.png
+refused "pixels that have changed" "'changed.png' is not a valid PNG image: it is damaged" changed.png
 refused "a PDF that is text" "'text.pdf' is not a PDF document: it is text" text.pdf
 refused "of no type" "'binary' is neither text nor a file of a known type" binary
 refused "empty" "'empty' is empty" empty
@@ -174,6 +173,12 @@ has "a refusal: recorded" "$out" '"reason":"refused image"'
 sent >got
 is "a refusal: sent once" "$(grep -c "$red" got)" 1
 has "a refusal: a note in the second request" got '[image png 8x6 omitted]'
+run "$WEND" context last
+has "a refusal: what the model saw" "$out" "  [image png 8x6 omitted]"
+lacks "a refusal: it did not see the picture" "$out" red.png
+at=$("$WEND" log --json last --type model_start | grep -o '"seq":[0-9]*')
+run "$WEND" context --at ${at#*:} last
+has "a refusal: what it was sent first" "$out" "  [image png 8x6 red.png]"
 run "$WEND" log --json last
 ! grep -q omitted "$out"
 ok "a refusal: no note in the log"
@@ -182,6 +187,8 @@ run "$WEND" run -q -c -m "openai:status:400:code=invalid_image;say:a;say:b" \
 is "a refusal: the next run of the conversation" $status 0
 ! sent | grep -q "$red"
 ok "a refusal: does not send it again"
+run "$WEND" context last
+has "a refusal: what the model saw in it" "$out" "  [image png 8x6 omitted]"
 run "$WEND" log --json last --type run_start
 has "a refusal: and knows why" "$out" '"media":["image"]'
 : >"$work/requests"
@@ -228,7 +235,15 @@ for provider in openai anthropic; do
     has "$provider: it is described" "$out" "\"parts\":[{\"type\":\"image\""
     sent >got
     has "$provider: it is sent" got "$(form $provider)"
+    run "$WEND" context last
+    has "$provider: what the model saw" "$out" "  [image png 8x6]"
+    mv "$out" "saw_$provider"
 done
+has "what the model saw: in a message of its own" saw_openai \
+    "  Attached to the result of srv.echo (call "
+has "what the model saw: the result says so" saw_openai \
+    "  [see attached image png 8x6]"
+lacks "what the model saw: in the result itself" saw_anthropic ttached
 has "in the result itself" got "{\"type\":\"text\",\"text\":\"here\\n[image png 8x6]\"},$(form anthropic)]"
 
 run "$WEND" run --json -m openai:x --base-url \

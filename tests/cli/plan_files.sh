@@ -379,11 +379,6 @@ END
 
 # ---- What is refused ------------------------------------------------------------
 
-png() { # WIDTH HEIGHT: a header that promises that many pixels
-    printf '\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR'
-    printf '%08x%08x' "$1" "$2" | xxd -r -p
-    printf '\x08\x02\0\0\0CCCC\0\0\0\x01IDATxCCCC\0\0\0\0IENDCCCC'
-}
 png 9000 6 >plans/wide.png
 while IFS='|' read -r files text; do
     plan_of "$files"

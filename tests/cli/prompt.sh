@@ -14,9 +14,11 @@ printf 'two\nlines\n' | "$WEND" run --json -m "$hello" - >"$out"
 is "all bytes of it" "$(head -1 "$out" | grep -o '"prompt":"[^"]*"')" \
     '"prompt":"two\nlines\n"'
 
-printf 'a\0b' | "$WEND" run --json -m "$hello" >"$out"
-is "NUL: exit status" $? 0
-has "NUL is kept" "$out" '"prompt":"a\u0000b"'
+for given in "" -; do
+    printf 'a\0b' | "$WEND" run --json -m "$hello" $given >"$out" 2>"$err"
+    is "NUL: exit status" $? 2
+    has "NUL is refused" "$err" "standard input is not text: byte 2 is NUL"
+done
 
 printf 'a\377b' | "$WEND" run --json -m "$hello" >"$out"
 is "invalid UTF-8: exit status" $? 0

@@ -17,7 +17,7 @@ is "replay --stream" "$(cat "$out")" "Let me see.
 It is 42."
 first=$WEND_STORE
 export WEND_STORE=$work/dialects.db
-for dialect in loom agio cortex; do
+for dialect in loom agio cortex ag-ui openai-chat responses ui; do
     "$WEND" run --events $dialect -m "$sum" hi >"$work/live" 2>/dev/null
     exits "log $dialect" 0 "$WEND" log --events $dialect last
     is "$dialect: log gives what the run gave" "$(cat "$out")" \

@@ -125,6 +125,25 @@ is "runs --tree: a conversation is one tree" \
 on_screen 200x60 "$WEND runs --limit 0" <<<'wait And now?'
 has "runs" "$out" "follows ${first:0:8}"
 
+# ---- Another model -------------------------------------------------------------------
+
+# One of the same provider is asked where the conversation was held.
+exits "a base URL" 0 "$WEND" run -q -m "openai:say:one" --base-url "$base/v1" hi
+id=$(newest)
+for what in "run -qc" "fork -q $id"; do
+    run timeout 10 "$WEND" $what -m "openai:say:two" more
+    is "$what: another model of the provider" "$(cat "$out")" two
+    grep -qF '"model":"say:two"' "$work/requests"
+    ok "$what: at the base URL of the conversation"
+    : >"$work/requests"
+done
+# Without a key the default URL is refused before anything is sent.
+for what in "run -qc" "fork -q $id"; do
+    run env -u ANTHROPIC_API_KEY timeout 10 "$WEND" $what -m anthropic:x more
+    is "$what: another provider: exit status" $status 2
+    has "$what: another provider has its own URL" "$err" ANTHROPIC_API_KEY
+done
+
 # ---- The same bytes ------------------------------------------------------------------
 
 # A fork continues with the messages of the run itself.

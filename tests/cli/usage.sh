@@ -58,7 +58,7 @@ no word|'some' is not one of safe, all, off|run --eager some
 near word|did you mean 'all'?|run --eager al
 no effort|not one of default, none, low, medium, high|run --effort much
 near dialect|did you mean 'native'?|run --events natve
-no such dialect|'ag-ui' is not one of native, loom, agio, cortex|run -m "$hello" --events ag-ui hi
+no such dialect|'polka' is not one of native, loom, agio, cortex, ag-ui, openai-chat, responses, ui|run -m "$hello" --events polka hi
 no tool|there is no tool 'wurst'|run -m "$hello" -t wurst hi
 near tool|did you mean 'calculator'?|run -m "$hello" -t calcualtor hi
 rule without a tool|did you mean 'write_file'?|run -m "$hello" --approve '!write_fil' hi

@@ -40,7 +40,7 @@ model = script(
      "repeat": "forever"},
     {"text": "Nothing.", "repeat": "forever"})
 OPTIONS = ("--tools", "pay.yaml", "--tools", "waiter.yaml")
-s = Server("--tokens", "tokens", *OPTIONS, "--approve", "waiter=allow",
+s = Server("--tokens", "tokens", *OPTIONS, "--approve", "waiter",
            "--approve", "ask", model=model)
 
 
@@ -179,7 +179,7 @@ os.remove("go")
 for what in ("approve", "say", "cancel"):
     before = s.ask("GET", "/v1/runs?limit=1", token=BOSS).json["runs"][0]
     p = subprocess.Popen(
-        [WEND, "run", "-m", model, *OPTIONS, "--approve", "waiter=allow",
+        [WEND, "run", "-m", model, *OPTIONS, "--approve", "waiter",
          "--approve", "ask", "pay" if what == "approve" else "wait"],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL)

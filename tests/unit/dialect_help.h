@@ -68,10 +68,12 @@ static inline void native_line(struct buf *b, const char *line, int i, int turn)
     buf_fmt(b, ",\"data\":%s}", data + 1);
 }
 
-/* False: a line cannot be read. Out of memory sticks in out. */
-static inline bool story_feed(const struct story *s, const struct dialect *d,
-                              const struct mem *m, bool verbose,
-                              struct buf *out)
+/* False: a line cannot be read. Out of memory sticks in out. The reader does
+ * not get the first `past` events. */
+static inline bool story_feed_as(const struct story *s, const struct dialect *d,
+                                 const struct mem *m,
+                                 const wend_dialect_options *options, int past,
+                                 struct buf *out)
 {
     struct mem libc = {0};
     struct arena a = {.mem = &libc};
@@ -81,9 +83,7 @@ static inline bool story_feed(const struct story *s, const struct dialect *d,
     bool ok = true;
     int turn = -1;
 
-    dialect_open(&stream, d, m,
-                 &(wend_dialect_options){.size = sizeof(wend_dialect_options),
-                                         .verbose = verbose});
+    dialect_open(&stream, d, m, options);
     for (int i = 0; i < LINES_MAX && s->in[i]; i++) {
         wend_event ev;
 
@@ -94,13 +94,22 @@ static inline bool story_feed(const struct story *s, const struct dialect *d,
             printf("# %s: %s\n", s->in[i], err.message);
             ok = false;
         } else {
-            dialect_event(&stream, &ev, out, false);
+            dialect_event(&stream, &ev, out, i < past);
         }
     }
     dialect_close(&stream);
     buf_free(&line);
     arena_free(&a);
     return ok;
+}
+
+static inline bool story_feed(const struct story *s, const struct dialect *d,
+                              const struct mem *m, bool verbose,
+                              struct buf *out)
+{
+    wend_dialect_options o = {.size = sizeof o, .verbose = verbose};
+
+    return story_feed_as(s, d, m, &o, 0, out);
 }
 
 static inline bool lines_are_json(wend_str text)

@@ -327,6 +327,8 @@ static void feed_dialect(struct worker *w, const wend_event *ev)
                       chance_of(&w->chance, 900) ? &lines : NULL);
     if (lines.len && lines.ptr[lines.len - 1] != '\n')
         broken(w->world, "half a record");
+    if (chance_of(&w->chance, 100))
+        wend_dialect_interrupt(w->dialect, &lines);
 }
 
 #endif

@@ -128,7 +128,11 @@ static inline void fill_one(struct arena *a, const struct event_field *f,
     case F_JSON: *(wend_str *)at = absent ? STR_NONE : some_json(); break;
     case F_I64: *(int64_t *)at = some_i64(); break;
     case F_F64: *(double *)at = some_f64(); break;
-    case F_BOOL: *(bool *)at = below(2); break;
+    case F_BOOL:
+        *(bool *)at = below(2);
+        if (f->none)
+            ((bool *)at)[1] = *(bool *)at && below(2);
+        break;
     case F_NANO: *(int64_t *)at = absent ? -1 : some_i64() & INT64_MAX; break;
     case F_ENUM: *(int *)at = (int)below((uint32_t)f->words->count); break;
     case F_OBJECT: fill(a, f->sub, at); break;

@@ -230,6 +230,9 @@ static void listen(struct chat *c)
         if (text.len > BLOB_BYTES_MAX)
             c->code = complain(EXIT_USAGE, "a line is larger than %d MiB",
                                BLOB_BYTES_MAX >> 20);
+        else if (memchr(text.ptr, 0, text.len))
+            c->code = complain(EXIT_USAGE, "standard input is not text: a line "
+                                           "has a NUL byte");
         else if (text.len)
             take_text(c, text);
     }
@@ -311,6 +314,7 @@ static int run(struct cli *cli)
     c.markdown.styled = term_colour(STDOUT_FILENO);
     c.markdown.ascii = term_ascii();
     if (c.terminal) {
+        complain_wraps = true;
         if (!cli->set.quiet)
             chat_say(&c, "/help lists commands, Ctrl-D leaves");
         talk(&c);

@@ -91,9 +91,8 @@ static int read_stdin(struct cli *cli, struct buf *out, bool more)
     if (out->len > BLOB_BYTES_MAX)
         return usage_error(cli, "the prompt is larger than %d MiB",
                            BLOB_BYTES_MAX >> 20);
-    nul = more && out->len > before
-              ? memchr(out->ptr + before, 0, out->len - before)
-              : NULL;
+    nul = out->len > before ? memchr(out->ptr + before, 0, out->len - before)
+                            : NULL;
     return nul ? complain(EXIT_USAGE,
                           "standard input is not text: byte %zu is NUL",
                           (size_t)(nul - out->ptr) - before + 1)

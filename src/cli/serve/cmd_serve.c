@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,6 +28,9 @@ static const struct opt opts[] = {
              "tokens of users: SHA256 USER RIGHT[,RIGHT] a line"),
     ROW_TEXT(public_url, "public-url", "URL",
              "address of the server behind a proxy"),
+    ROW_TEXT(webhook, "webhook", "URL", "tell URL the end of each run"),
+    ROW_LIST(webhook_allow, "webhook-allow", "ORIGIN",
+             "origin that an admin's run may tell its end; may be repeated"),
     ROW_TIME(drain_ms, "drain",
              "maximum wait for runs after SIGTERM (default 30s)"),
     ROW_AGENT("agent: a file or a name (default ./wend.yaml)"),
@@ -209,6 +213,10 @@ static int start(struct served *s, const char *token, const char *token_path)
         .tokens = set->tokens,
         .public_url = set->public_url,
         .drain_ms = (uint32_t)set->drain_ms,
+        .webhook = set->webhook,
+        .webhook_allow = set->webhook_allow.items,
+        .webhook_allow_count = set->webhook_allow.count,
+        .webhook_secret = getenv("WEND_WEBHOOK_SECRET"),
         .access = s->log_fd >= 0 ? log_request : NULL,
         .access_ctx = s,
     };

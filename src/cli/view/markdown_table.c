@@ -17,6 +17,7 @@ struct table {
     bool styled, ascii;
     size_t columns;
     size_t widths[COLUMNS_MAX];
+    enum { ALIGN_LEFT, ALIGN_RIGHT, ALIGN_CENTER } align[COLUMNS_MAX];
     wend_str names[COLUMNS_MAX]; /* the first row */
 };
 
@@ -88,6 +89,20 @@ static size_t columns_of(const struct table *t, wend_str cell)
     return columns;
 }
 
+static void read_ruler(struct table *t, wend_str line)
+{
+    wend_str cell;
+
+    line = cells_of(line);
+    for (size_t i = 0; i < COLUMNS_MAX && next_cell(&line, &cell); i++) {
+        bool right = cell.len && cell.ptr[cell.len - 1] == ':';
+
+        t->align[i] = !right               ? ALIGN_LEFT
+                      : cell.ptr[0] == ':' ? ALIGN_CENTER
+                                           : ALIGN_RIGHT;
+    }
+}
+
 static void measure(struct table *t, wend_str rows)
 {
     wend_str line, cell;
@@ -95,8 +110,10 @@ static void measure(struct table *t, wend_str rows)
     for (bool first = true; str_line(&rows, &line); first = false) {
         size_t i = 0;
 
-        if (is_ruler(line))
+        if (is_ruler(line)) {
+            read_ruler(t, line);
             continue;
+        }
         for (line = cells_of(line); i < COLUMNS_MAX && next_cell(&line, &cell);
              i++) {
             size_t columns = columns_of(t, cell);
@@ -113,24 +130,33 @@ static void measure(struct table *t, wend_str rows)
     }
 }
 
+static void put_spaces(struct buf *out, size_t count)
+{
+    while (count--)
+        buf_char(out, ' ');
+}
+
 static void put_row(const struct table *t, wend_str line, bool head)
 {
     wend_str cell;
 
     line = cells_of(line);
     for (size_t i = 0; i < t->columns; i++) {
-        size_t used = 0;
+        bool any = next_cell(&line, &cell);
+        size_t left = t->widths[i] - (any ? columns_of(t, cell) : 0);
+        size_t before = t->align[i] == ALIGN_RIGHT    ? left
+                        : t->align[i] == ALIGN_CENTER ? left / 2
+                                                      : 0;
 
         if (i)
             buf_cstr(t->out, t->ascii ? " | " : " \u2502 ");
+        put_spaces(t->out, any ? before : 0);
         buf_cstr(t->out, head && t->styled ? "\033[1m" : "");
-        if (next_cell(&line, &cell)) {
+        if (any)
             put_plain(t->out, cell, t->styled);
-            used = columns_of(t, cell);
-        }
         buf_cstr(t->out, head && t->styled ? "\033[0m" : "");
-        for (; used < t->widths[i] && i + 1 < t->columns; used++)
-            buf_char(t->out, ' ');
+        if (i + 1 < t->columns)
+            put_spaces(t->out, left - (any ? before : 0));
     }
     buf_char(t->out, '\n');
 }

@@ -44,10 +44,11 @@ struct context_room room_of(const struct model_use *m, int64_t fixed,
 
     if (window - reserve < most)
         most = window - reserve;
-    if (refused && (!window || refused * 9 / 10 < most)) {
-        window = refused;
+    if (refused && (!window || refused * 9 / 10 < most))
         most = refused * 9 / 10;
-    }
+    /* Also where a request may have less: that for a summary may have all. */
+    if (refused && (!window || refused < window))
+        window = refused;
     if (!window)
         return r;
     r.window = estimate_of(map, window);

@@ -15,7 +15,7 @@ enum field_kind {
     F_JSON, /* one JSON value as text; `none` stands in when absent */
     F_I64,
     F_F64,
-    F_BOOL,
+    F_BOOL, /* a bool; `none` stands for it if the bool behind it is true */
     F_NANO, /* money, USD * 10^-9; -1 = absent, or null if NULLABLE */
     F_ENUM,
     F_OBJECT, /* a struct inside */
@@ -45,7 +45,7 @@ struct event_field {
     enum field_kind kind;
     unsigned flags;
     size_t offset;
-    const char *none;                /* F_JSON */
+    const char *none;                /* F_JSON, F_BOOL */
     const struct event_words *words; /* F_ENUM */
     const struct event_fields *sub;  /* F_OBJECT, F_REF, F_LIST */
 };
@@ -98,6 +98,9 @@ const wend_ev_part *parts_keep(const wend_ev_part *parts, size_t count,
  * replaced by references and listed in `blobs` (may be NULL). */
 void event_write(struct buf *b, const wend_event *ev,
                  struct event_blobs *blobs);
+
+/* Only the value of `data`; the type is valid. */
+void event_write_data(struct buf *b, const wend_event *ev);
 
 /* Gives the text of a blob; lent until the arena is freed. */
 typedef wend_status (*event_blob_fn)(void *ctx, wend_str hash, struct arena *a,

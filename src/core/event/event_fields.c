@@ -31,7 +31,7 @@ union payload {
     wend_ev_error failure;
     wend_ev_usage usage;
     wend_ev_policy policy;
-    wend_ev_call call;
+    wend_ev_call call, pending;
     wend_ev_part part;
     wend_ev_limits limits;
     wend_ev_unfinished unfinished;
@@ -55,6 +55,9 @@ union payload {
 #define F64_F(name, member) {KEY(name), F_F64, 0, AT(member), 0, 0, 0}
 #define BOOL_F(name, member) {KEY(name), F_BOOL, 0, AT(member), 0, 0, 0}
 #define BOOL_O(name, member) {KEY(name), F_BOOL, OPTIONAL, AT(member), 0, 0, 0}
+/* The word stands for true if the bool behind it is true, too. */
+#define BOOL_W(name, member, word) \
+    {KEY(name), F_BOOL, OPTIONAL, AT(member), word, 0, 0}
 #define NANO_F(name, member) {KEY(name), F_NANO, 0, AT(member), 0, 0, 0}
 #define NANO_N(name, member) {KEY(name), F_NANO, NULLABLE, AT(member), 0, 0, 0}
 #define NANO_O(name, member) {KEY(name), F_NANO, OPTIONAL, AT(member), 0, 0, 0}
@@ -103,6 +106,11 @@ TABLE(call,
     STR_F("name", call.name),
     JSON_F("args", call.args_json, "{}"));
 
+TABLE(pending,
+    STR_F("call", pending.id),
+    STR_F("name", pending.name),
+    JSON_F("args", pending.args_json, "{}"));
+
 /* `hash` follows `bytes`: store_blob_next finds blobs by PART_MARK. */
 TABLE(part,
     STR_F("type", part.type),
@@ -127,6 +135,11 @@ const struct event_fields *const part_fields = &part;
 _Static_assert(AT(model_end.calls_count) ==
                    AT(model_end.calls) + sizeof(void *),
                "a list's count follows its pointer");
+_Static_assert(AT(run_end.pending_count) ==
+                   AT(run_end.pending) + sizeof(void *),
+               "a list's count follows its pointer");
+_Static_assert(AT(call_end.client) == AT(call_end.given) + sizeof(bool),
+               "the word of a bool is behind it");
 _Static_assert(AT(run_fork.children_count) ==
                    AT(run_fork.children) + sizeof(void *),
                "a list's count follows its pointer");
@@ -202,7 +215,8 @@ static const struct event_fields by_type[WEND_EVENT_TYPES] = {
         STR_F("text", run_end.text),
         STR_O("limit", run_end.limit),
         REF_O("error", run_end.error, failure),
-        OBJ_F("metrics", run_end.metrics, METRICS)),
+        OBJ_F("metrics", run_end.metrics, METRICS),
+        LIST_O("pending", run_end.pending, pending)),
     EVENT(TURN_START, turn_start,
         I64_F("counter", turn_start.counter),
         STR_F("id", turn_start.id),
@@ -332,7 +346,7 @@ static const struct event_fields by_type[WEND_EVENT_TYPES] = {
         JSON_O("labels", call_end.labels_json),
         I64_F("ms", call_end.ms),
         REF_O("error", call_end.error, failure),
-        BOOL_O("given", call_end.given),
+        BOOL_W("given", call_end.given, "client"),
         JSON_O("structured", call_end.structured_json),
         LIST_O("parts", call_end.parts, part)),
     EVENT(PLAN_START, plan_start,

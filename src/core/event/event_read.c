@@ -169,6 +169,17 @@ static bool read_enum(struct event_reader *r, const struct event_field *f,
     return true;
 }
 
+static bool read_bool(struct event_reader *r, const struct event_field *f,
+                      const struct json *j, bool *at)
+{
+    bool word = f->none && str_is(json_str(j), f->none);
+
+    at[0] = word || j->kind == JSON_TRUE;
+    if (f->none)
+        at[1] = word;
+    return at[0] || j->kind == JSON_FALSE || bad(r, j, f, "true or false");
+}
+
 static bool read_money(struct event_reader *r, const struct event_field *f,
                        const struct json *j, int64_t *out)
 {
@@ -209,10 +220,7 @@ static bool read_value(struct event_reader *r, const struct event_field *f,
     case F_JSON: return read_raw(r, f, j, at);
     case F_I64: return json_i64(j, at) || bad(r, j, f, "an integer");
     case F_F64: return json_f64(j, at) || bad(r, j, f, "a number");
-    case F_BOOL:
-        *(bool *)at = j->kind == JSON_TRUE;
-        return j->kind == JSON_TRUE || j->kind == JSON_FALSE ||
-               bad(r, j, f, "true or false");
+    case F_BOOL: return read_bool(r, f, j, at);
     case F_NANO: return read_money(r, f, j, at);
     case F_ENUM: return read_enum(r, f, j, at);
     case F_OBJECT: return read_fields(r, f->sub, j, at);

@@ -157,6 +157,14 @@ static void put_money(struct buf *b, const struct event_field *f, int64_t nano)
         json_put_nano(b, nano);
 }
 
+static void put_bool(struct buf *b, const struct event_field *f, const bool *at)
+{
+    if (f->none && at[0] && at[1])
+        buf_fmt(b, "\"%s\"", f->none);
+    else
+        buf_cstr(b, *at ? "true" : "false");
+}
+
 static void put_enum(struct buf *b, const struct event_words *w, int value)
 {
     buf_char(b, '"');
@@ -209,7 +217,7 @@ static void put_value(struct buf *b, const struct event_field *f,
         break;
     case F_I64: buf_i64(b, *(const int64_t *)at); break;
     case F_F64: json_put_f64(b, *(const double *)at); break;
-    case F_BOOL: buf_cstr(b, *(const bool *)at ? "true" : "false"); break;
+    case F_BOOL: put_bool(b, f, at); break;
     case F_NANO: put_money(b, f, *(const int64_t *)at); break;
     case F_ENUM: put_enum(b, f->words, *(const int *)at); break;
     case F_OBJECT: put_fields(b, f->sub, at, blobs); break;
@@ -274,6 +282,11 @@ void event_write(struct buf *b, const wend_event *ev, struct event_blobs *blobs)
     buf_add(b, ",\"data\":", 8);
     put_fields(b, fs, &ev->u, blobs);
     buf_char(b, '}');
+}
+
+void event_write_data(struct buf *b, const wend_event *ev)
+{
+    put_fields(b, event_fields(ev->type), &ev->u, NULL);
 }
 
 /* ---- Copies -------------------------------------------------------------- */

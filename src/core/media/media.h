@@ -57,8 +57,12 @@ bool media_wrong(const wend_ev_part *p, wend_str spec, size_t images,
 struct media_room {
     int64_t bytes; /* as base64 */
     size_t images;
+    size_t many;       /* a request with more images than these, 0 = any ... */
+    int64_t many_side; /* ... has none with more pixels a side */
 };
 struct media_room media_room(wend_str spec);
+/* Whether a request with this image has at most `many`. */
+bool media_is_wide(const wend_ev_part *image, const struct media_room *room);
 /* An estimate of the tokens that the part adds to a request to this model. */
 int64_t media_tokens(const wend_ev_part *p, wend_str spec);
 

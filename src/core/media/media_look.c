@@ -53,7 +53,25 @@ static bool has_at(wend_str s, size_t at, const char *word)
 
 /* ---- Pictures ------------------------------------------------------------ */
 
-/* Chunks to the last: length, type, data, checksum. */
+/* The checksum of PNG (CRC-32), four bits at a time. */
+static uint32_t crc32_of(wend_str s)
+{
+    static const uint32_t table[16] = {
+        0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
+        0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+        0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
+    };
+    uint32_t crc = 0xffffffff;
+
+    for (size_t i = 0; i < s.len; i++) {
+        crc ^= byte_at(s, i);
+        crc = crc >> 4 ^ table[crc & 15];
+        crc = crc >> 4 ^ table[crc & 15];
+    }
+    return ~crc;
+}
+
+/* Chunks to the last: length, type, data, checksum of the two. */
 static const char *look_png(wend_str s, wend_ev_part *out)
 {
     enum { FIRST = 8, HEAD = 13, AROUND = 12 };
@@ -71,6 +89,9 @@ static const char *look_png(wend_str s, wend_ev_part *out)
 
         if (len > s.len - at - AROUND)
             return cut;
+        if (crc32_of((wend_str){s.ptr + at + 4, 4 + (size_t)len}) !=
+            be32(s, at + 8 + len))
+            return "is damaged";
         data |= has_at(s, at + 4, "IDAT");
         if (has_at(s, at + 4, "IEND"))
             return data ? NULL : "has no pixels";

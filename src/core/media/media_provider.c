@@ -16,26 +16,24 @@ static const struct limits {
     const char *takes;   /* types */
     int64_t image_bytes; /* of its base64 */
     int64_t side;        /* pixels */
-    size_t many;         /* with more images than these ... */
-    int64_t many_side;   /* ... each may have this many pixels */
     int64_t document_bytes, pages;
     struct media_room room;
 } limits[] = {
     {"openai",
      "image/png image/jpeg image/webp image/gif application/pdf audio/wav "
      "audio/mpeg",
-     .document_bytes = 50 * MB, .room = {500 * MB, 1500}},
+     .document_bytes = 50 * MB, .room = {500 * MB, 1500, 0, 0}},
     {"responses", "image/png image/jpeg image/webp image/gif application/pdf",
-     .document_bytes = 50 * MB, .room = {500 * MB, 1500}},
+     .document_bytes = 50 * MB, .room = {500 * MB, 1500, 0, 0}},
     {"anthropic", "image/png image/jpeg image/webp image/gif application/pdf",
-     .image_bytes = 10 * MB, .side = 8000, .many = 20, .many_side = 2000,
-     .pages = 600, .room = {30 * MB, 100}},
+     .image_bytes = 10 * MB, .side = 8000, .pages = 600,
+     .room = {30 * MB, 100, .many = 20, .many_side = 2000}},
     {"gemini",
      "image/png image/jpeg image/webp image/gif application/pdf audio/wav "
      "audio/mpeg audio/flac audio/ogg",
-     .document_bytes = 50 * MB, .pages = 1000, .room = {95 * MB, 3000}},
+     .document_bytes = 50 * MB, .pages = 1000, .room = {95 * MB, 3000, 0, 0}},
     {"ollama", "image/png image/jpeg image/webp image/gif audio/wav audio/mpeg",
-     .room = {500 * MB, 1500}},
+     .room = {500 * MB, 1500, 0, 0}},
 };
 
 static wend_str provider_in(wend_str spec)
@@ -59,7 +57,13 @@ struct media_room media_room(wend_str spec)
 {
     const struct limits *l = limits_of(spec);
 
-    return l ? l->room : (struct media_room){INT64_MAX, SIZE_MAX};
+    return l ? l->room : (struct media_room){INT64_MAX, SIZE_MAX, 0, 0};
+}
+
+bool media_is_wide(const wend_ev_part *image, const struct media_room *room)
+{
+    return room->many &&
+           (image->width > room->many_side || image->height > room->many_side);
 }
 
 static bool takes(const struct limits *l, wend_str media)
@@ -90,15 +94,15 @@ static bool over(struct buf *why, const char *what, int64_t is, int64_t most,
 static bool image_over(const wend_ev_part *p, const struct limits *l,
                        size_t images, struct buf *why)
 {
-    bool many = l->many && images > l->many;
-    int64_t side = many ? l->many_side : l->side;
+    bool many = l->room.many && images > l->room.many;
+    int64_t side = many ? l->room.many_side : l->side;
 
     if (side && (p->width > side || p->height > side)) {
         buf_fmt(why, "has %lldx%lld pixels, and %s accepts at most %lldx%lld",
                 (long long)p->width, (long long)p->height, l->provider,
                 (long long)side, (long long)side);
         if (many)
-            buf_fmt(why, " in a request with over %zu images", l->many);
+            buf_fmt(why, " in a request with over %zu images", l->room.many);
         return true;
     }
     return over(why, "bytes as base64", base64_len(p->bytes), l->image_bytes,

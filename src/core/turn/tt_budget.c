@@ -255,22 +255,22 @@ void warn_of_window(struct tt *x, const struct model_use *m, int64_t tokens)
         warn(x, STR("context_full"), window_text(x, m, tokens, ""));
 }
 
-/* A model omits in later requests what it omits in its first one: the user is
- * told once. */
-static bool has_answered(const struct turn *t)
+/* The newest answer, if it is of this model; else NULL. */
+static const struct msg *last_answer(const struct turn *t)
 {
     const struct msg *m = t->history;
 
     while (m && m->role != ROLE_ASSISTANT)
         m = m->prev;
-    return m && str_eq(str_or(m->model, ""), t->model);
+    return m && str_eq(str_or(m->model, ""), t->model) ? m : NULL;
 }
 
+/* The user is told once of each file: a model omits in later requests what it
+ * omits in its first one, unless new files take the room of older ones. */
 void warn_of_media(struct tt *x)
 {
     const struct turn *t = x->t;
-    wend_str omitted =
-        has_answered(t) ? STR_NONE : turn_media_omitted(t, x->s->scratch);
+    wend_str omitted = turn_media_omitted(t, last_answer(t), x->s->scratch);
 
     if (omitted.ptr)
         warn(

@@ -351,9 +351,11 @@ uint32_t turn_media_present(const struct turn *t);
  * out of memory. */
 const wend_ev_part **turn_media_sent(const struct turn *t, struct arena *a,
                                      size_t *count);
-/* Names the others, and says why: for the user. Absent if there are none; see
- * a->failed. */
-wend_str turn_media_omitted(const struct turn *t, struct arena *a);
+/* Names the others, and says why: for the user. since: the answer to the last
+ * request that the user was told about, NULL: none; what that one omitted is
+ * not named again. Absent if there are none; see a->failed. */
+wend_str turn_media_omitted(const struct turn *t, const struct msg *since,
+                            struct arena *a);
 /* The types that a provider's words refuse, out of those present. */
 uint32_t media_in_words(wend_str message, uint32_t present);
 

@@ -120,10 +120,12 @@ struct choice {
     uint32_t types;
     wend_str spec;
     struct media_room left;
-    size_t images; /* in the conversation, as far as there is room */
+    size_t images; /* that are taken */
     struct buf why;
 };
 
+/* Ask for the newest part first: an older one is left out where it would make
+ * the provider refuse a newer one. */
 static bool takes(struct choice *c, const wend_ev_part *p)
 {
     bool image = media_type_of(p) == MEDIA_IMAGE;
@@ -133,39 +135,35 @@ static bool takes(struct choice *c, const wend_ev_part *p)
         return false; /* a log may say anything */
     bytes = (p->bytes + 2) / 3 * 4;
     if (bytes > c->left.bytes || (image && !c->left.images) ||
-        media_wrong(p, c->spec, c->images, &c->why))
+        media_wrong(p, c->spec, c->images + image, &c->why))
         return false;
     c->left.bytes -= bytes;
     c->left.images -= image;
+    c->images += image;
+    if (image && media_is_wide(p, &c->left) &&
+        c->left.images > c->left.many - c->images)
+        c->left.images = c->left.many - c->images;
     return true;
 }
 
-/* all: of the parts in the conversation. */
-static struct choice choice_of(const struct turn *t, const struct mem *mem,
-                               size_t *all)
+static struct choice choice_of(const struct turn *t, const struct mem *mem)
 {
-    struct choice c = {.types = turn_media(t),
-                       .spec = turn_model(t)->spec,
-                       .left = media_room(turn_model(t)->spec),
-                       .why = {.mem = mem}};
-
-    *all = 0;
-    for (const struct msg *m = t->history; m; m = m->prev)
-        for (size_t i = 0; i < m->parts_count; i++, ++*all)
-            c.images += media_type_of(&m->parts[i]) == MEDIA_IMAGE;
-    if (c.images > c.left.images)
-        c.images = c.left.images;
-    return c;
+    return (struct choice){.types = turn_media(t),
+                           .spec = turn_model(t)->spec,
+                           .left = media_room(turn_model(t)->spec),
+                           .why = {.mem = mem}};
 }
 
 const wend_ev_part **turn_media_sent(const struct turn *t, struct arena *a,
                                      size_t *count)
 {
-    size_t all;
-    struct choice c = choice_of(t, a->mem, &all);
+    size_t all = 0;
+    struct choice c = choice_of(t, a->mem);
     const wend_ev_part **list;
 
     *count = 0;
+    for (const struct msg *m = t->history; m; m = m->prev)
+        all += m->parts_count;
     list = arena_alloc(a, (all + 1) * sizeof *list);
     for (const struct msg *m = t->history; list && m; m = m->prev)
         for (size_t i = m->parts_count; i-- > 0;)
@@ -193,22 +191,42 @@ static void put_omitted(struct buf *out, const struct choice *c,
         buf_cstr(out, "has no room in a request");
 }
 
-wend_str turn_media_omitted(const struct turn *t, struct arena *a)
+/* Whether the user has sent a file since then. */
+static bool has_new_parts(const struct turn *t, const struct msg *since)
+{
+    for (const struct msg *m = t->history; m && m != since; m = m->prev)
+        if (m->role == ROLE_USER && m->parts_count)
+            return true;
+    return false;
+}
+
+wend_str turn_media_omitted(const struct turn *t, const struct msg *since,
+                            struct arena *a)
 {
     struct buf out = {.mem = a->mem};
-    size_t all, omitted = 0;
-    struct choice c = choice_of(t, a->mem, &all);
+    size_t omitted = 0;
+    struct choice c = choice_of(t, a->mem), before = choice_of(t, a->mem);
+    bool told = false; /* what was omitted then */
 
-    for (const struct msg *m = all ? t->history : NULL; m; m = m->prev)
+    if (since && !has_new_parts(t, since))
+        return STR_NONE;
+    for (const struct msg *m = t->history; m; m = m->prev) {
+        told |= m == since;
         for (size_t i = m->parts_count; i-- > 0;) {
+            const wend_ev_part *p = &m->parts[i];
+            bool was_sent = told && takes(&before, p);
+
             buf_clear(&c.why);
-            if (!takes(&c, &m->parts[i]) && omitted++ < OMITTED_NAMED)
-                put_omitted(&out, &c, &m->parts[i]);
+            if (!takes(&c, p) && (!told || was_sent) &&
+                omitted++ < OMITTED_NAMED)
+                put_omitted(&out, &c, p);
         }
+    }
     if (omitted > OMITTED_NAMED)
         buf_fmt(&out, "; and %zu more", omitted - OMITTED_NAMED);
-    out.failed |= c.why.failed;
+    out.failed |= c.why.failed || before.why.failed;
     buf_free(&c.why);
+    buf_free(&before.why);
     return out.len || out.failed ? buf_keep(&out, a) : STR_NONE;
 }
 

@@ -300,7 +300,7 @@ static bool is_taken(struct load *l, const char *model, const struct json *p)
     return i >= 0;
 }
 
-static bool same_api(const char *a, const char *b)
+bool wish_same_api(const char *a, const char *b)
 {
     size_t len = strcspn(a, ":");
 
@@ -337,7 +337,7 @@ static wend_status past_params(struct load *l, const struct json *config,
     o->params_count += host->params_count;
     o->params = list;
     o->extra = host->extra;
-    if (!o->extra && extra && same_api(model, o->model))
+    if (!o->extra && extra && wish_same_api(model, o->model))
         o->extra = json_text(extra, a).ptr;
     return a->failed ? fail_nomem(l->err) : WEND_OK;
 }

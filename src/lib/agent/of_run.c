@@ -372,7 +372,10 @@ static wend_status make(struct remake *m, const struct past *past,
     if (!s)
         s = wishes_past(&m->load, config, take, &o);
     if (take & WEND_FORK_MODEL) {
-        o.base_url = host->base_url;
+        /* Another model of the provider is found where this one was. */
+        if (host->base_url || !o.model ||
+            (host->model && !wish_same_api(host->model, o.model)))
+            o.base_url = host->base_url;
         o.fallbacks = host->fallbacks;
         o.fallbacks_count = host->fallbacks_count;
         o.summary_model = host->summary_model;

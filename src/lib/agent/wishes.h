@@ -39,8 +39,10 @@ wend_status wishes_check(const char *path, const struct wishes *w,
                          const wend_agent_options *host, const char *model,
                          const struct mem *mem, wend_error *err);
 
-/* The same of an agent that is made again from the config in a log: what is
- * taken from the host counts before it. */
+/* Whether two models, PROVIDER:MODEL, have the same provider. */
+bool wish_same_api(const char *a, const char *b);
+/* What is asked of an agent that is made again from the config in a log: what
+ * is taken from the host counts before it. */
 wend_status wishes_past(struct load *l, const struct json *config,
                         uint32_t take, wend_agent_options *o);
 

@@ -8,8 +8,19 @@
 #include "base/fail.h"
 #include "base/id.h"
 #include "core/config/frame_parts.h"
+#include "core/media/media.h"
 #include "core/turn/messages.h"
 #include "lib/run/run.h"
+#include "wire/model/model.h"
+
+/* What the request has for a part, see wire_ask.shown. */
+struct shown_part {
+    struct shown_part *next;
+    enum wire_shown what;
+    const struct msg *msg;
+    const wend_ev_part *part;
+    wend_str text;
+};
 
 struct looking {
     int64_t at; /* no later event counts; 0: all do */
@@ -19,12 +30,22 @@ struct looking {
     struct turn seen; /* no config: none was found */
     wend_str parts;
     int64_t tokens;
+    struct shown_part *shown, **shown_end; /* in their order */
+    int64_t sent;           /* tokens of parts that are in the request */
+    const struct msg *told; /* its messages, as the provider gets them */
 };
 
 static bool is_question(const wend_event *ev)
 {
     return ev->type == WEND_MODEL_START &&
            ev->u.model_start.purpose != WEND_PURPOSE_SUMMARY;
+}
+
+/* What is asked again may be less, or of another model. */
+static bool is_again(const struct looking *l, const wend_event *ev)
+{
+    return ev->type == WEND_MODEL_RETRY && l->turn.config &&
+           l->turn.purpose != WEND_PURPOSE_SUMMARY;
 }
 
 /* context_end is about turns: an action has none. */
@@ -86,9 +107,203 @@ static wend_status fold_event(void *ctx, const wend_event *ev)
     }
     if (is_question(ev) && ev->u.model_start.action.ptr)
         see_action(l, ev->u.model_start.action);
-    else if (is_question(ev))
+    else if (is_question(ev) || is_again(l, ev))
         l->seen = l->turn;
     return l->arena.failed ? WEND_E_NOMEM : WEND_OK;
+}
+
+/* ---- Parts ----------------------------------------------------------------
+ *
+ * The request is written once more, with the bytes of text files alone: its
+ * codec says what it has in the place of each part. */
+
+static void note_shown(void *ctx, enum wire_shown what, const struct msg *m,
+                       const wend_ev_part *part, wend_str text)
+{
+    struct looking *l = ctx;
+    struct shown_part *s = arena_alloc(&l->arena, sizeof *s);
+
+    if (!s)
+        return;
+    s->what = what;
+    s->msg = m;
+    s->part = part;
+    s->text = arena_str(&l->arena, text);
+    if (what == WIRE_SENT || what == WIRE_FILE)
+        spend(&l->sent, part_tokens(part, turn_model(&l->seen)));
+    *l->shown_end = s;
+    l->shown_end = &s->next;
+}
+
+static wend_status read_texts(wend_store *store, struct looking *l,
+                              struct wire_ask *q, wend_error *err)
+{
+    size_t count;
+    const wend_ev_part **sent = turn_media_sent(&l->seen, &l->arena, &count);
+    struct wire_media *list =
+        sent ? arena_alloc(&l->arena, (count + 1) * sizeof *list) : NULL;
+    wend_status s = list ? WEND_OK : fail_nomem(err);
+
+    for (size_t i = 0; s == WEND_OK && i < count; i++) {
+        list[i] = (struct wire_media){sent[i]->hash, STR(""), sent[i]};
+        if (media_type_of(sent[i]) == MEDIA_TEXT)
+            s = part_bytes(store, sent[i]->hash, &l->arena, &list[i].bytes,
+                           err);
+    }
+    q->media = list;
+    q->media_count = s == WEND_OK ? count : 0;
+    return s;
+}
+
+static void tell(struct looking *l, struct msg *m)
+{
+    msg_seal(m);
+    msg_link(m, l->told, l->seen.frame->prefix);
+    l->told = m;
+}
+
+static void add_text(struct buf *b, wend_str text)
+{
+    if (b->len && text.len)
+        buf_char(b, '\n');
+    buf_str(b, text);
+}
+
+/* Takes what is shown of the messages up to `last`: a label or more. */
+static void tell_batch(struct looking *l, const struct msg *last)
+{
+    struct msg *m = arena_alloc(&l->arena, sizeof *m);
+    struct buf text = {.mem = l->arena.mem};
+    const struct shown_part *s = l->shown;
+    wend_ev_part *parts;
+    size_t count = 0;
+
+    for (; s && s->msg->index <= last->index; s = s->next)
+        count++;
+    parts = arena_alloc(&l->arena, (count + 1) * sizeof *parts);
+    if (!m || !parts)
+        return;
+    m->role = ROLE_USER;
+    m->own = true;
+    m->parts = parts;
+    for (; l->shown != s; l->shown = l->shown->next) {
+        add_text(&text, l->shown->text);
+        if (l->shown->what != WIRE_SENT)
+            continue;
+        parts[m->parts_count++] = *l->shown->part;
+        spend(&m->media, part_tokens(l->shown->part, turn_model(&l->seen)));
+    }
+    m->text = str_or(buf_keep(&text, &l->arena), "");
+    tell(l, m);
+}
+
+/* Parts come before the text of a user, and behind that of a result. */
+static void tell_parts(struct looking *l, struct msg *m, const struct msg *from)
+{
+    struct buf text = {.mem = l->arena.mem};
+    wend_ev_part *parts =
+        arena_alloc(&l->arena, m->parts_count * sizeof *parts);
+    bool whole = m->role == ROLE_TOOL;
+
+    m->parts = parts;
+    m->parts_count = 0;
+    m->media = 0;
+    if (whole)
+        buf_str(&text, m->text);
+    for (; parts && l->shown && l->shown->msg == from &&
+           l->shown->what != WIRE_LABEL;
+         l->shown = l->shown->next) {
+        if (l->shown->what == WIRE_TEXT) {
+            buf_clear(&text);
+            whole = true;
+        }
+        add_text(&text, l->shown->text);
+        if (l->shown->what != WIRE_SENT)
+            continue;
+        parts[m->parts_count++] = *l->shown->part;
+        spend(&m->media, part_tokens(l->shown->part, turn_model(&l->seen)));
+    }
+    if (!whole)
+        add_text(&text, m->text);
+    m->text = str_or(buf_keep(&text, &l->arena), "");
+}
+
+static void tell_all(struct looking *l)
+{
+    size_t count;
+    const struct msg **list = wire_messages(&l->seen, NULL, &l->arena, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        struct msg *m = arena_alloc(&l->arena, sizeof *m);
+
+        if (!m)
+            return;
+        *m = *list[i];
+        if (m->parts_count)
+            tell_parts(l, m, list[i]);
+        tell(l, m);
+        if (l->shown && l->shown->msg->index <= list[i]->index &&
+            (i + 1 == count || list[i + 1]->role != ROLE_TOOL))
+            tell_batch(l, list[i]);
+    }
+}
+
+/* The estimate of the log counts each part, also where a note stands. */
+static void count_sent(struct looking *l)
+{
+    const struct json *list = json_parse(l->parts, &l->arena, NULL);
+    struct buf b = {.mem = l->arena.mem};
+    int64_t all = 0, less;
+
+    for (const struct msg *m = l->seen.history; m; m = m->prev)
+        spend(&all, m->media);
+    less = (all - l->sent) * family_scale(turn_model(&l->seen)->spec) / 1000;
+    if (less <= 0 || less > l->tokens)
+        return;
+    l->tokens -= less;
+    json_open(&b, NULL, '[');
+    for (const struct json *j = json_items(list); j; j = j->next) {
+        int64_t tokens = 0;
+
+        if (!str_is(json_get_str(j, "name"),
+                    frame_part_rules[PART_HISTORY].name)) {
+            json_add_raw(&b, NULL, json_text(j, &l->arena));
+            continue;
+        }
+        json_i64(json_get(j, "tokens"), &tokens);
+        frame_parts_put(&b, PART_HISTORY, STR_NONE,
+                        tokens > less ? tokens - less : 0, 0);
+    }
+    json_close(&b, ']');
+    l->parts = buf_keep(&b, &l->arena);
+}
+
+/* A script gets the messages as they are. */
+static wend_status show_parts(wend_store *store, struct looking *l,
+                              wend_error *err)
+{
+    wend_str spec = turn_model(&l->seen)->spec, provider;
+    struct wire_ask q = {.turn = &l->seen, .shown = note_shown, .shown_ctx = l};
+    struct buf request = {.mem = l->arena.mem};
+    const struct codec *codec;
+    wend_status s;
+
+    l->told = l->seen.history;
+    q.model = str_or(spec, "");
+    codec = str_take(&q.model, ':', &provider) ? codec_find(provider) : NULL;
+    if (!codec || !turn_media_present(&l->seen))
+        return WEND_OK;
+    l->shown_end = &l->shown;
+    s = read_texts(store, l, &q, err);
+    if (s == WEND_OK) {
+        codec_request(codec, &q, &request);
+        l->arena.failed |= request.failed;
+        l->told = NULL;
+        tell_all(l);
+        count_sent(l);
+    }
+    buf_free(&request);
+    return s;
 }
 
 /* ---- As JSON ------------------------------------------------------------- */
@@ -117,14 +332,14 @@ static void put_tools(struct buf *b, const struct turn *t)
 }
 
 /* Of each message, in their order. */
-static void put_tokens(struct buf *b, const struct turn *t, struct arena *a)
+static void put_tokens(struct buf *b, const struct msg *newest, struct arena *a)
 {
-    size_t count = t->history ? (size_t)t->history->index + 1 : 0, i = count;
+    size_t count = newest ? (size_t)newest->index + 1 : 0, i = count;
     int64_t *tokens = arena_alloc(a, (count + 1) * sizeof *tokens);
 
     if (!tokens)
         return;
-    for (const struct msg *m = t->history; m && i; m = m->prev)
+    for (const struct msg *m = newest; m && i; m = m->prev)
         tokens[--i] = m->tokens - (m->prev ? m->prev->tokens : 0);
     json_open(b, "message_tokens", '[');
     for (i = 0; i < count; i++)
@@ -136,7 +351,7 @@ static void put_context(struct buf *b, struct looking *l)
 {
     const struct turn *t = &l->seen;
     const struct model_use *m = turn_model(t);
-    wend_str messages = messages_text(t->history, 0, MESSAGES_SENT, &l->arena);
+    wend_str messages = messages_text(l->told, 0, MESSAGES_SENT, &l->arena);
 
     json_open(b, NULL, '{');
     json_add_str(b, "run", t->run);
@@ -155,7 +370,7 @@ static void put_context(struct buf *b, struct looking *l)
                  t->config->schema_text.len ? t->config->schema_text
                                             : STR_NONE);
     json_add_raw(b, "messages", messages.ptr ? messages : STR("[]"));
-    put_tokens(b, t, &l->arena);
+    put_tokens(b, l->told, &l->arena);
     json_close(b, '}');
 }
 
@@ -202,6 +417,8 @@ wend_status wend_store_context(wend_store *store, const char *id, int64_t at,
         return s;
     l.arena.mem = b.mem = &store->mem;
     s = look(store, id, &l, err);
+    if (s == WEND_OK)
+        s = show_parts(store, &l, err);
     if (s == WEND_OK) {
         put_context(&b, &l);
         if (b.failed || l.arena.failed)

@@ -286,6 +286,19 @@ void parts_heard(struct wend_run *r, const struct json *body, struct arena *a,
 
 /* ---- Into a request ------------------------------------------------------ */
 
+wend_status part_bytes(wend_store *store, wend_str hash, struct arena *a,
+                       wend_str *out, wend_error *err)
+{
+    wend_status s = log_blob(store, hash, a, out);
+
+    if (s == WEND_OK || s == WEND_E_NOMEM)
+        return s == WEND_OK ? s : fail_nomem(err);
+    return fail(err, WEND_E_IO,
+                "the bytes of a part of the conversation (%.64s) are "
+                "missing or damaged in the store; 'wend verify' says more",
+                hash.ptr);
+}
+
 wend_status run_media(struct wend_run *r, const struct turn *t, struct arena *a,
                       struct wire_ask *q, wend_error *err)
 {
@@ -297,18 +310,12 @@ wend_status run_media(struct wend_run *r, const struct turn *t, struct arena *a,
 
     for (size_t i = 0; s == WEND_OK && i < count; i++) {
         list[i].hash = sent[i]->hash;
+        list[i].part = sent[i];
         for (size_t n = 0; n < i && !list[i].bytes.ptr; n++)
             if (str_eq(list[n].hash, list[i].hash))
                 list[i].bytes = list[n].bytes;
         if (!list[i].bytes.ptr)
-            s = log_blob(r->rt->store, list[i].hash, a, &list[i].bytes);
-        if (s == WEND_E_NOMEM)
-            fail_nomem(err);
-        else if (s != WEND_OK)
-            s = fail(err, WEND_E_IO,
-                     "the bytes of a part of the conversation (%.64s) are "
-                     "missing or damaged in the store; 'wend verify' says more",
-                     list[i].hash.ptr);
+            s = part_bytes(r->rt->store, list[i].hash, a, &list[i].bytes, err);
     }
     q->media = list;
     q->media_count = s == WEND_OK ? count : 0;

@@ -315,6 +315,8 @@ wend_status part_told(void *ctx, const struct json *part, wend_ev_part *out,
  * text. */
 void parts_heard(struct wend_run *r, const struct json *body, struct arena *a,
                  struct input *in);
+wend_status part_bytes(wend_store *store, wend_str hash, struct arena *a,
+                       wend_str *out, wend_error *err);
 /* Reads the bytes of the parts that the next request carries. */
 wend_status run_media(struct wend_run *r, const struct turn *t, struct arena *a,
                       struct wire_ask *q, wend_error *err);

@@ -27,6 +27,7 @@ bool ask_room(struct serve_ask *q);
 /* keys.c: the id that a run with an Idempotency-Key gets, or "" without one;
  * false: it is answered, with the run that the key started. */
 bool ask_key(struct serve_ask *q, char id[37]);
+void ask_new_id(const struct serve_ask *q, char id[37]);
 
 /* blobs.c */
 void api_upload(struct serve_ask *q);

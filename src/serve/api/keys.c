@@ -88,13 +88,22 @@ static void keep_key(struct serve_ask *q, const char *name,
     fact_keep(server->rt, &f);
 }
 
+void ask_new_id(const struct serve_ask *q, char id[37])
+{
+    const wend_runtime *rt = q->server->rt;
+    unsigned char chance[10];
+
+    rt->env->chance(rt->env->ctx, chance, sizeof chance);
+    run_id_make(id, rt_wall(rt), chance);
+}
+
 bool ask_key(struct serve_ask *q, char id[37])
 {
     wend_str key = http_req_value(q->req, "idempotency-key");
     char name[SHA256_HEX + 1], body[SHA256_HEX + 1];
     struct known k = {.found = false};
+    struct serve_run *r;
     wend_run_info *info;
-    unsigned char chance[10];
 
     id[0] = 0;
     if (!key.ptr)
@@ -112,15 +121,18 @@ bool ask_key(struct serve_ask *q, char id[37])
                         "the key was used with another body");
         return false;
     }
+    r = k.found ? hub_find(q->server, k.run) : NULL;
+    if (r) {
+        hub_answer(r, q);
+        return false;
+    }
     if (k.found && store_info(q->server->rt->store, k.run, &q->arena, &info,
                               NULL) == WEND_OK) {
         respond_run(q, 201, k.run);
         return false;
     }
     if (!k.found) {
-        q->server->rt->env->chance(q->server->rt->env->ctx, chance,
-                                   sizeof chance);
-        run_id_make(k.run, rt_wall(q->server->rt), chance);
+        ask_new_id(q, k.run);
         memcpy(k.body, body, sizeof k.body);
         keep_key(q, name, &k);
     }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/fail.h"
 #include "lib/run/run.h"
 
@@ -52,13 +53,18 @@ static bool query_known(struct serve_ask *q, const char *const *names, int n)
 #define QUERY_KNOWN(q, names) \
     query_known((q), (names), (int)(sizeof(names) / sizeof *(names)))
 
+static const char *const statuses[] = {"queued", "running",     "waiting",
+                                       "paused", "interrupted", "ok",
+                                       "limit",  "canceled",    "failed"};
+enum { STATUSES = sizeof statuses / sizeof *statuses };
+
 /* ---- Lists --------------------------------------------------------------- */
 
 static bool list_options(struct serve_ask *q, wend_list_options *o)
 {
-    static const char *const names[] = {"status", "agent", "session",
-                                        "user",   "since", "until",
-                                        "limit",  "after", "top"};
+    static const char *const names[] = {"status", "agent", "session", "user",
+                                        "since",  "until", "limit",   "after",
+                                        "top",    "q"};
     int64_t limit = LIST_DEFAULT, since = 0, until = 0, top = 0;
 
     if (!QUERY_KNOWN(q, names) ||
@@ -78,6 +84,13 @@ static bool list_options(struct serve_ask *q, wend_list_options *o)
         .until_us = until * 1000000,
         .limit = (uint32_t)limit,
     };
+    if (o->status && str_index(str_of(o->status), statuses, STATUSES) < 0) {
+        respond_problem(q, 400, "query", "status",
+                        "queued running waiting paused interrupted ok limit "
+                        "canceled failed",
+                        "there is no such status");
+        return false;
+    }
     if (!ask_is_admin(q)) {
         if (o->user && !str_is(q->user, o->user)) {
             respond_problem(q, 403, "right", "user", NULL,
@@ -89,6 +102,52 @@ static bool list_options(struct serve_ask *q, wend_list_options *o)
     return true;
 }
 
+static bool has_words(wend_str text, wend_str words)
+{
+    for (size_t i = 0; words.len && i + words.len <= text.len; i++) {
+        size_t n = 0;
+
+        while (n < words.len && lower(text.ptr[i + n]) == lower(words.ptr[n]))
+            n++;
+        if (n == words.len)
+            return true;
+    }
+    return !words.len;
+}
+
+/* In the answer, or in the error that came instead. */
+static bool answer_has(struct serve_ask *q, const wend_run_info *info,
+                       wend_str words)
+{
+    const wend_replay_options o = {.size = sizeof o, .seq_from = info->seq};
+    const wend_event *ev;
+    char id[37];
+    wend_run *run;
+    bool found = false;
+
+    snprintf(id, sizeof id, "%.*s", STR_ARGS(info->run));
+    if (!info->ended_us ||
+        wend_store_replay(q->server->rt, id, &o, &run, NULL) != WEND_OK)
+        return false;
+    while (!found && run_poll(run, &ev) == WEND_OK)
+        if (ev->type == WEND_RUN_END)
+            found = has_words(ev->u.run_end.text, words) ||
+                    (ev->u.run_end.error &&
+                     has_words(ev->u.run_end.error->message, words));
+    wend_run_free(run);
+    return found;
+}
+
+static bool row_fits(struct serve_ask *q, const wend_run_info *info)
+{
+    wend_str words = http_query_value(&q->query, "q");
+
+    if (info->child && str_is(http_query_value(&q->query, "top"), "1"))
+        return false;
+    return !words.len || has_words(info->prompt, words) ||
+           answer_has(q, info, words);
+}
+
 void api_runs(struct serve_ask *q)
 {
     struct buf b = {.mem = &q->server->mem};
@@ -98,7 +157,6 @@ void api_runs(struct serve_ask *q)
     wend_error err;
     uint32_t count = 0;
     char last[37] = "";
-    bool top = str_is(http_query_value(&q->query, "top"), "1");
 
     if (!list_options(q, &o))
         return;
@@ -111,7 +169,7 @@ void api_runs(struct serve_ask *q)
     while (wend_runs_next(list, &info) == WEND_OK) {
         count++;
         snprintf(last, sizeof last, "%.*s", STR_ARGS(info->run));
-        if (!top || !info->child)
+        if (row_fits(q, info))
             row_put(&b, NULL, info);
     }
     json_close(&b, ']');

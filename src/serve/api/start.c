@@ -9,7 +9,7 @@
 #include "base/fail.h"
 
 struct start {
-    wend_str prompt, agent, model, session, follow;
+    wend_str prompt, agent, model, session, follow, webhook;
     const struct json *parts, *messages, *plan, *inputs, *labels;
     wend_limits limits;
     bool planner;
@@ -21,6 +21,7 @@ static const struct field start_rows[] = {
     {"model", field_name, .offset = offsetof(struct start, model)},
     {"session", field_name, .offset = offsetof(struct start, session)},
     {"follow", field_name, .offset = offsetof(struct start, follow)},
+    {"webhook", field_name, .offset = offsetof(struct start, webhook)},
     {"parts", field_tree, .offset = offsetof(struct start, parts)},
     {"messages", field_tree, .offset = offsetof(struct start, messages)},
     {"plan", field_tree, .offset = offsetof(struct start, plan)},
@@ -158,6 +159,32 @@ static bool check(struct serve_ask *q, const struct start *st)
     return false;
 }
 
+/* Whom the end of the run is told, before it starts; it needs an id for that.
+ * False: it is answered. */
+static bool take_webhook(struct serve_ask *q, const struct start *st,
+                         char id[37])
+{
+    if (st->webhook.ptr && !ask_is_admin(q)) {
+        respond_problem(q, 403, "right", "webhook", NULL,
+                        "only an admin may name a webhook");
+        return false;
+    }
+    if (st->webhook.ptr && !outbox_allows(q->server, st->webhook)) {
+        respond_problem(q, 422, "webhook", "webhook",
+                        "start the server with --webhook-allow ORIGIN",
+                        "the operator has not allowed this address");
+        return false;
+    }
+    if (!st->webhook.ptr)
+        return true;
+    if (!id[0])
+        ask_new_id(q, id);
+    if (outbox_expect(q->server, id, st->webhook))
+        return true;
+    respond_nomem(q);
+    return false;
+}
+
 static void start(struct serve_ask *q, const struct start *st)
 {
     wend_run_options o = {.size = sizeof o, .limits = st->limits};
@@ -169,7 +196,7 @@ static void start(struct serve_ask *q, const struct start *st)
     char id[37];
 
     if (!agent || !body_parts(q, st->parts, &o.parts, &o.parts_count) ||
-        !ask_key(q, id))
+        !ask_key(q, id) || !take_webhook(q, st, id))
         return;
     o.id = id[0] ? id : NULL;
     o.user = ask_text(q, q->user);

@@ -5,7 +5,7 @@
 
 #include "core/event/event.h"
 #include "core/media/media.h"
-#include "wire/dialect/record.h"
+#include "wire/dialect/flow.h"
 
 _Static_assert(WEND_EVENT_TYPES <= 64, "ON() has a bit for each type");
 
@@ -147,6 +147,10 @@ static const struct dialect *const dialects[DIALECTS] = {
     [DIALECT_LOOM] = &dialect_loom,
     [DIALECT_AGIO] = &dialect_agio,
     [DIALECT_CORTEX] = &dialect_cortex,
+    [DIALECT_AG_UI] = &dialect_ag_ui,
+    [DIALECT_OPENAI_CHAT] = &dialect_openai_chat,
+    [DIALECT_RESPONSES] = &dialect_responses,
+    [DIALECT_UI] = &dialect_ui,
 };
 
 const struct dialect *dialect_find(wend_str name)
@@ -165,6 +169,7 @@ void dialect_open(struct dialect_stream *s, const struct dialect *d,
         .dialect = d,
         .mem = m,
         .scratch.mem = m,
+        .options = options,
         .verbose = options && options->verbose,
         .turns_max = d->turns_max,
         .parallel_max = d->parallel_max,
@@ -187,6 +192,7 @@ bool dialect_event(struct dialect_stream *s, const wend_event *ev,
     if ((unsigned)ev->type >= WEND_EVENT_TYPES)
         return !out->failed;
     s->out = out;
+    s->past = past;
     if (s->dialect->event)
         s->dialect->event(s, ev);
     else
@@ -202,8 +208,14 @@ bool dialect_event(struct dialect_stream *s, const wend_event *ev,
     return !out->failed;
 }
 
+bool dialect_interrupt(struct dialect_stream *s, struct buf *out)
+{
+    return flow_interrupt(s, out);
+}
+
 void dialect_close(struct dialect_stream *s)
 {
+    flow_free(s->flow);
     for (struct record_call *c = s->calls, *next; c; c = next) {
         next = c->next;
         mem_free(s->mem, c);
@@ -211,6 +223,7 @@ void dialect_close(struct dialect_stream *s)
     for (int i = 0; i < BUFS && s->dialect; i++)
         buf_free(buf_at(s, i));
     s->calls = NULL;
+    s->flow = NULL;
     s->dialect = NULL;
 }
 

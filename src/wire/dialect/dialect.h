@@ -18,6 +18,12 @@
  * is one, else a turn is. A tool call is an action; a call that writes a plan
  * is not, the actions of the plan are. Each action ends in one record,
  * action_completed (status completed or skipped) or action_failed.
+ *
+ * ag-ui: events of the AG-UI protocol, for clients of 0.0.58 and 1.0. Steps are
+ * turns. What has no event of its own is CUSTOM, with the native data as value.
+ *
+ * openai-chat, responses: what the APIs of those names stream, or the one
+ * object that they answer with. ui: the UI message stream of the AI SDK.
  */
 #ifndef WIRE_DIALECT_H
 #define WIRE_DIALECT_H
@@ -25,11 +31,15 @@
 #include "base/str.h"
 
 /* All dialects: constant, name. The numbers are indexes of dialect_names. */
-#define DIALECT_LIST(X) \
-    X(NATIVE, "native") \
-    X(LOOM, "loom")     \
-    X(AGIO, "agio")     \
-    X(CORTEX, "cortex")
+#define DIALECT_LIST(X)           \
+    X(NATIVE, "native")           \
+    X(LOOM, "loom")               \
+    X(AGIO, "agio")               \
+    X(CORTEX, "cortex")           \
+    X(AG_UI, "ag-ui")             \
+    X(OPENAI_CHAT, "openai-chat") \
+    X(RESPONSES, "responses")     \
+    X(UI, "ui")
 
 /* clang-format off */
 enum dialect_number {
@@ -42,7 +52,8 @@ enum dialect_number {
 
 extern const char *const dialect_names[]; /* ends with NULL */
 extern const struct dialect dialect_native, dialect_loom, dialect_agio,
-    dialect_cortex;
+    dialect_cortex, dialect_ag_ui, dialect_openai_chat, dialect_responses,
+    dialect_ui;
 const struct dialect *dialect_find(wend_str name); /* NULL: none */
 
 /* What the event is about, in the same members for calls and actions. */
@@ -76,6 +87,9 @@ struct dialect_stream {
     struct buf later; /* the end of a turn, until it is known what follows */
     struct record_call *calls; /* calls and actions that have begun */
     struct buf *out;           /* of this event */
+    bool past;                 /* nobody sees the records of this event */
+    const wend_dialect_options *options; /* or NULL */
+    struct flow *flow;                   /* of a protocol; or NULL */
     struct dialect_now now;
     struct buf text;       /* what `now` points to */
     struct arena scratch;  /* of this event */
@@ -112,6 +126,8 @@ void dialect_open(struct dialect_stream *s, const struct dialect *d,
  * stays as it is. False: out of memory, which also sticks in out->failed. */
 bool dialect_event(struct dialect_stream *s, const wend_event *ev,
                    struct buf *out, bool past);
+/* Ends a protocol's stream because approvals are open: see flow_interrupt. */
+bool dialect_interrupt(struct dialect_stream *s, struct buf *out);
 void dialect_close(struct dialect_stream *s); /* also if it never was open */
 
 #endif

@@ -17,7 +17,20 @@
 /* The bytes of a part. */
 struct wire_media {
     wend_str hash, bytes;
+    const wend_ev_part *part; /* this one alone; NULL: all with the hash */
 };
+
+/* What a request has for a part of a message. */
+enum wire_shown {
+    WIRE_SENT,  /* the part itself */
+    WIRE_FILE,  /* its text, below its name */
+    WIRE_NOTE,  /* a note in its place */
+    WIRE_TEXT,  /* of all parts: the text of a message that takes only text */
+    WIRE_LABEL, /* begins parts of that message in one after the results */
+};
+/* part: NULL for a text and a label; text: absent for a part that is sent. */
+typedef void wire_shown_fn(void *ctx, enum wire_shown what, const struct msg *m,
+                           const wend_ev_part *part, wend_str text);
 
 /* A request: the conversation is the turn's. */
 struct wire_ask {
@@ -34,6 +47,8 @@ struct wire_ask {
     size_t *messages_end;
     const struct wire_media *media; /* of the parts that it carries */
     size_t media_count;
+    wire_shown_fn *shown; /* is told all of these in their order; or NULL */
+    void *shown_ctx;
 };
 
 /* Where a decoder puts what it finds. Text is never empty. */

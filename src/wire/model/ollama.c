@@ -38,14 +38,13 @@ static void put_assistant(struct request_writer *w, const struct msg *m)
  * list beside it: two walks over the parts. */
 struct ollama_asked {
     struct buf text; /* of the message, in the first walk */
-    bool beside;     /* the second walk */
 };
 
 static void put_part_text(struct request_writer *w, wend_str text)
 {
     struct ollama_asked *asked = w->own;
 
-    if (asked->beside)
+    if (w->again)
         return;
     buf_str(&asked->text, text);
     buf_char(&asked->text, '\n');
@@ -54,12 +53,10 @@ static void put_part_text(struct request_writer *w, wend_str text)
 static bool put_part(struct request_writer *w, const wend_ev_part *p,
                      enum media_type type, wend_str bytes)
 {
-    const struct ollama_asked *asked = w->own;
-
     (void)p;
     if (type == MEDIA_DOCUMENT)
         return false;
-    if (asked->beside)
+    if (w->again)
         request_base64(w->out, NULL, bytes);
     return true;
 }
@@ -77,18 +74,25 @@ static void put_with_parts(struct request_writer *w, const struct msg *m,
                            size_t first)
 {
     struct ollama_asked *asked = w->own;
+    size_t before, first_image;
 
     asked->text = (struct buf){.mem = w->out->mem};
-    asked->beside = false;
     walk(w, m, first);
     if (m)
         buf_str(&asked->text, m->text);
-    asked->beside = true;
     request_open(w->out, m ? m->role : ROLE_USER);
     request_str(w->out, "content", buf_view(&asked->text));
+    before = w->out->len;
     json_open(w->out, "images", '[');
+    first_image = w->out->len;
+    w->again = true;
     walk(w, m, first);
-    buf_cstr(w->out, "]}");
+    w->again = false;
+    if (w->out->len == first_image)
+        w->out->len = before;
+    else
+        json_close(w->out, ']');
+    json_close(w->out, '}');
     w->out->failed |= asked->text.failed;
     buf_free(&asked->text);
 }

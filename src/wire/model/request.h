@@ -26,6 +26,7 @@ struct request_writer {
     const struct msg **list;   /* the messages to write, oldest first */
     size_t count, at;
     bool last_tool; /* the tool that is written is the last one */
+    bool again;     /* a second walk over the parts of a message */
     void *own;      /* the API's, own_size bytes, zeroed */
 };
 

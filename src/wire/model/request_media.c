@@ -10,9 +10,12 @@
 
 static wend_str bytes_of(const struct request_writer *w, const wend_ev_part *p)
 {
-    for (size_t i = 0; i < w->q->media_count; i++)
-        if (str_eq(w->q->media[i].hash, p->hash))
-            return w->q->media[i].bytes;
+    for (size_t i = 0; i < w->q->media_count; i++) {
+        const struct wire_media *m = &w->q->media[i];
+
+        if (m->part ? m->part == p : str_eq(m->hash, p->hash))
+            return m->bytes;
+    }
     return STR_NONE;
 }
 
@@ -58,19 +61,32 @@ static void put_file(struct buf *b, const wend_ev_part *p, wend_str bytes)
     buf_str(b, bytes);
 }
 
-static void put_part(struct request_writer *w, const wend_ev_part *p)
+static void show(const struct request_writer *w, enum wire_shown what,
+                 const struct msg *m, const wend_ev_part *p, wend_str text)
+{
+    if (w->q->shown && !w->again)
+        w->q->shown(w->q->shown_ctx, what, m, p, text);
+}
+
+static void put_part(struct request_writer *w, const struct msg *m,
+                     const wend_ev_part *p)
 {
     struct buf text = {.mem = w->out->mem};
     enum media_type type = media_type_of(p);
+    enum wire_shown what = WIRE_SENT;
     wend_str bytes = bytes_of(w, p);
 
-    if (bytes.ptr && type == MEDIA_TEXT)
+    if (bytes.ptr && type == MEDIA_TEXT) {
         put_file(&text, p, bytes);
-    else if (!bytes.ptr || type == MEDIA_TYPES ||
-             !w->form->part(w, p, type, bytes))
+        what = WIRE_FILE;
+    } else if (!bytes.ptr || type == MEDIA_TYPES ||
+               !w->form->part(w, p, type, bytes)) {
         media_note(&text, p, "omitted");
+        what = WIRE_NOTE;
+    }
     if (text.len)
         w->form->part_text(w, buf_view(&text));
+    show(w, what, m, p, buf_view(&text));
     w->out->failed |= text.failed;
     buf_free(&text);
 }
@@ -78,7 +94,7 @@ static void put_part(struct request_writer *w, const wend_ev_part *p)
 void request_put_parts(struct request_writer *w, const struct msg *m)
 {
     for (size_t i = 0; w->form->part && i < m->parts_count; i++)
-        put_part(w, &m->parts[i]);
+        put_part(w, m, &m->parts[i]);
 }
 
 bool request_sends(const struct request_writer *w, const struct msg *m)
@@ -94,7 +110,7 @@ void request_put_sent(struct request_writer *w, const struct msg *m)
 {
     for (size_t i = 0; w->form->part && i < m->parts_count; i++)
         if (bytes_of(w, &m->parts[i]).ptr)
-            put_part(w, &m->parts[i]);
+            put_part(w, m, &m->parts[i]);
 }
 
 /* ---- Where the result of a tool takes only text -------------------------- */
@@ -127,6 +143,7 @@ void request_result_text(struct request_writer *w, const char *key,
         }
     }
     request_str(w->out, key, buf_view(&text));
+    show(w, WIRE_TEXT, m, NULL, buf_view(&text));
     w->out->failed |= text.failed;
     buf_free(&text);
 }
@@ -161,6 +178,7 @@ static void put_label(struct request_writer *w, const struct msg *m)
     buf_str(&text, id);
     buf_cstr(&text, "):");
     w->form->part_text(w, buf_view(&text));
+    show(w, WIRE_LABEL, m, NULL, buf_view(&text));
     w->out->failed |= text.failed;
     buf_free(&text);
 }
@@ -177,7 +195,7 @@ void request_put_batch(struct request_writer *w, size_t first)
             if (!labelled)
                 put_label(w, m);
             labelled = true;
-            put_part(w, &m->parts[i]);
+            put_part(w, m, &m->parts[i]);
         }
     }
 }

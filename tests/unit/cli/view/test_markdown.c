@@ -51,6 +51,12 @@ static const struct {
     {"a table", "| a | b |\n|---|:-:|\n| **x** | yy |\nend\n",
      "\033[1ma\033[0m \u2502 \033[1mb\033[0m\n\u2500\u2500\u253c\u2500\u2500"
      "\u2500\nx \u2502 yy\nend\n"},
+    {"columns that are right, centered and left",
+     "|n|name|x|\n|-:|:-:|:--|\n|1234|a|b|\n|5||c|\n",
+     "   \033[1mn\033[0m \u2502 \033[1mname\033[0m \u2502 \033[1mx\033[0m\n"
+     "\u2500\u2500\u2500\u2500\u2500\u253c\u2500\u2500\u2500\u2500\u2500"
+     "\u2500\u253c\u2500\u2500\n"
+     "1234 \u2502  a   \u2502 b\n   5 \u2502      \u2502 c\n"},
     {"a table that is too wide",
      "|name|what it is|\n|-|-|\n|x|a text that is longer than any row|\n",
      "\u2022 name: x\n  what it is: a text that is longer than any row\n"},

@@ -68,7 +68,8 @@ static void test_room(void)
         {"few", "{\"model\":\"anthropic:c\"}", 20, 8000, 75, 20},
         {"many that are small", "{\"model\":\"anthropic:c\"}", 21, 2000, 75,
          21},
-        {"many that are large", "{\"model\":\"anthropic:c\"}", 21, 2001, 75, 0},
+        {"many that are large", "{\"model\":\"anthropic:c\"}", 21, 2001, 75,
+         20},
         {"too many", "{\"model\":\"anthropic:c\"}", 101, 100, 75, 100},
         {"too many bytes", "{\"model\":\"anthropic:c\"}", 5, 100, 7500000, 3},
         {"of a type that it does not accept",
@@ -102,6 +103,84 @@ static void test_newest(void)
     tap_is_i64(list[0]->width, 101, "the newest comes first");
     tap_is_i64(list[count - 1]->width, 2, "the oldest is left out");
     tap_ok(c.turn.history->tokens > 101 * 4, "they count as tokens");
+    arena_free(&c.arena);
+}
+
+/* Images in the order in which they came, and which of them are sent. */
+static void test_mixed(void)
+{
+    static const struct {
+        const char *why;
+        struct {
+            int64_t count, side;
+        } given[3];
+        size_t sent;
+        int64_t oldest; /* that is sent: its side */
+    } rows[] = {
+        {"large ones after large ones", {{12, 2500}, {12, 2600}}, 20, 2500},
+        {"large ones after small ones", {{30, 100}, {12, 2500}}, 20, 100},
+        {"small ones after large ones", {{12, 2500}, {25, 100}}, 25, 100},
+        {"a large one with room for it", {{1, 2500}, {19, 100}}, 20, 2500},
+        {"small ones behind it are sent",
+         {{5, 300}, {1, 2500}, {20, 100}},
+         25,
+         300},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        const wend_ev_part **list;
+        struct chosen c;
+        size_t count;
+
+        begin(&c, "{\"model\":\"anthropic:c\"}");
+        for (size_t g = 0; g < tap_count(rows[i].given); g++)
+            for (int64_t n = 0; n < rows[i].given[g].count; n++)
+                say(&c, picture(rows[i].given[g].side, 75));
+        list = turn_media_sent(&c.turn, &c.arena, &count);
+        tap_is_i64((int64_t)count, (int64_t)rows[i].sent, "%s", rows[i].why);
+        tap_is_i64(count ? list[count - 1]->width : 0, rows[i].oldest,
+                   "%s: the oldest", rows[i].why);
+        arena_free(&c.arena);
+    }
+}
+
+/* ---- What the user is told ----------------------------------------------- */
+
+static const struct msg *answer(struct chosen *c)
+{
+    struct msg *m = arena_alloc(&c->arena, sizeof *m);
+
+    m->role = ROLE_ASSISTANT;
+    m->text = STR("y");
+    m->model = STR("m");
+    turn_history_add(&c->turn, m);
+    return m;
+}
+
+static void test_told(void)
+{
+    struct chosen c;
+    const struct msg *since;
+
+    begin(&c, "{\"model\":\"anthropic:c\"}");
+    for (int i = 0; i < 12; i++)
+        say(&c, picture(2500, 75));
+    tap_ok(!turn_media_omitted(&c.turn, NULL, &c.arena).ptr, "all are sent");
+    since = answer(&c);
+    for (int i = 0; i < 12; i++)
+        say(&c, picture(2600, 75));
+    tap_is_str(turn_media_omitted(&c.turn, since, &c.arena),
+               "'image png 2500x2500' has no room in a request; "
+               "'image png 2500x2500' has no room in a request; "
+               "'image png 2500x2500' has no room in a request; and 1 more",
+               "older ones that new ones displace");
+    since = answer(&c);
+    tap_ok(!turn_media_omitted(&c.turn, since, &c.arena).ptr, "once");
+    say(&c, picture(9000, 75));
+    tap_is_str(turn_media_omitted(&c.turn, since, &c.arena),
+               "'image png 9000x9000' has 9000x9000 pixels, and anthropic "
+               "accepts at most 8000x8000",
+               "a new one that is not sent, without those before it");
     arena_free(&c.arena);
 }
 
@@ -163,6 +242,8 @@ int main(void)
 {
     test_room();
     test_newest();
+    test_mixed();
+    test_told();
     test_words();
     test_refused();
     return tap_done();

@@ -107,6 +107,32 @@ static void test_names(void)
     tap_ok(!d, "and there is no object");
 }
 
+/* Options are copied; an interrupt lends like an event. */
+static void test_options(void)
+{
+    char thread[] = "T";
+    wend_dialect_options o = {.size = sizeof o, .thread_id = thread};
+    wend_event ev = event_at(0);
+    wend_dialect *d = NULL;
+    wend_str lines;
+
+    wend_dialect_new("ag-ui", &o, &d, NULL);
+    thread[0] = 'x';
+    tap_ok(wend_dialect_feed(d, &ev, &lines) == WEND_OK &&
+               str_has(lines, STR("\"threadId\":\"T\"")),
+           "options are copied");
+    tap_is_i64(wend_dialect_interrupt(d, &lines), WEND_AGAIN,
+               "no approval, no interrupt");
+    tap_ok(!lines.ptr, "and no records");
+    ev = (wend_event){.type = WEND_APPROVAL_ASK};
+    ev.u.approval_ask.call = STR("c");
+    wend_dialect_feed(d, &ev, NULL);
+    tap_ok(wend_dialect_interrupt(d, &lines) == WEND_OK &&
+               str_has(lines, STR("interrupts")),
+           "an approval is open");
+    wend_dialect_free(d);
+}
+
 static void test_lent(void)
 {
     wend_dialect *d = NULL;
@@ -125,6 +151,7 @@ int main(void)
 {
     test_native();
     test_names();
+    test_options();
     test_lent();
     return tap_done();
 }

@@ -307,6 +307,8 @@ static bool check_rest(const char *f)
     ROW(wend_collector_get, !wend_collector_get(h.collector, WEND_RUN_START, 0))
     ROW(wend_collector_free, NOTHING(wend_collector_free(h.collector)))
     ROW(wend_dialect_feed, REFUSED(wend_dialect_feed(h.dialect, h.copy, &text)))
+    ROW(wend_dialect_interrupt,
+        REFUSED(wend_dialect_interrupt(h.dialect, &text)))
     ROW(wend_dialect_free, NOTHING(wend_dialect_free(h.dialect)))
     ROW(wend_plan_preview, SAYS_FORK(wend_plan_preview(
                                h.rig.agent, h.plan, hear_verdict, NULL, &err)))

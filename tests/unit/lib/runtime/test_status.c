@@ -204,6 +204,7 @@ static void test_values(void)
         WEND_E_NOTFOUND);
     ROW(wend_dialect_new("agio", NULL, NULL, &err), WEND_E_INVAL);
     ROW(wend_dialect_feed(NULL, NULL, NULL), WEND_E_INVAL);
+    ROW(wend_dialect_interrupt(NULL, NULL), WEND_E_INVAL);
     ROW(clone_of(BAD), WEND_E_INVAL);
     ROW(clone_of(WEND_EVENT_NONE), WEND_E_INVAL);
     ROW(to_json(BAD), WEND_E_INVAL);

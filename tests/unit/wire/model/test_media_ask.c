@@ -43,10 +43,10 @@ static const wend_ev_part gone = {.type = TEXT("image"),
                                   .height = 20};
 
 static const struct wire_media bytes[] = {
-    {TEXT(HASH("000a")), TEXT("\x89PNG\xff")},
-    {TEXT(HASH("000b")), TEXT("%PDF")},
-    {TEXT(HASH("000c")), TEXT("RIF")},
-    {TEXT(HASH("000d")), TEXT("int a;")},
+    {TEXT(HASH("000a")), TEXT("\x89PNG\xff"), NULL},
+    {TEXT(HASH("000b")), TEXT("%PDF"), NULL},
+    {TEXT(HASH("000c")), TEXT("RIF"), NULL},
+    {TEXT(HASH("000d")), TEXT("int a;"), NULL},
 };
 
 static void give(struct talk *k, const wend_ev_part *parts, size_t count)
@@ -100,7 +100,108 @@ static void check_without(const struct codec *c, struct wire_ask q)
                str_has(buf_view(&b), STR("[text a.c omitted]")) &&
                !str_has(buf_view(&b), STR("ttached")),
            "%s: notes in their place", c->name);
+    tap_ok(!str_has(buf_view(&b), STR("\"images\":[]")),
+           "%s: no list without an entry", c->name);
     buf_free(&b);
+}
+
+/* The same file twice, and room for one of them. */
+static void test_twice(void)
+{
+    const wend_ev_part both[] = {image, image};
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct wire_media one = bytes[0];
+        struct buf b = {.mem = &wire_plain};
+        struct wire_ask q;
+        struct talk k;
+
+        talk_init(&k, ASK_CONFIG_BARE);
+        talk_add(&k, ROLE_USER, "x");
+        give(&k, both, 2);
+        q = ask_of(&k);
+        one.part = &k.last->parts[1];
+        q.media = &one;
+        q.media_count = 1;
+        codec_request(rows[i].codec, &q, &b);
+        tap_ok(str_has(buf_view(&b), STR("iVBOR")) &&
+                   str_has(buf_view(&b), STR("[image png 800x600 omitted]")),
+               "%s: one of two", rows[i].codec->name);
+        talk_free(&k);
+        buf_free(&b);
+    }
+}
+
+/* ---- What is shown of it ------------------------------------------------- */
+
+static void note(void *ctx, enum wire_shown what, const struct msg *m,
+                 const wend_ev_part *part, wend_str text)
+{
+    static const char *const words[] = {[WIRE_SENT] = "sent",
+                                        [WIRE_FILE] = "file",
+                                        [WIRE_NOTE] = "note",
+                                        [WIRE_TEXT] = "text",
+                                        [WIRE_LABEL] = "label"};
+    struct buf *out = ctx;
+
+    buf_fmt(out, "%lld %s", (long long)m->index, words[what]);
+    if (part)
+        buf_fmt(out, " %.*s", STR_ARGS(part->type));
+    if (what == WIRE_TEXT || what == WIRE_LABEL)
+        buf_fmt(out, " <%.*s>", STR_ARGS(text));
+    buf_char(out, '\n');
+}
+
+#define SAID_ALL "0 sent image\n0 sent document\n"
+#define SAID_REST "0 file text\n0 note image\n"
+#define SEE "2 text <first\n[see attached image png 800x600]>\n"
+#define SEE_TWO \
+    "4 text <[image jpeg 10x20 omitted]\n[see attached image png 800x600]>\n"
+#define BATCH                                                    \
+    SEE SEE_TWO "2 label <Attached to the result of shot (call " \
+                "call_1):>\n2 sent image\n"                      \
+                "4 label <Attached to the result of shot (call " \
+                "call_3):>\n4 sent image\n"
+#define INSIDE "2 sent image\n4 note image\n4 sent image\n"
+
+/* Once for each part, in the order of the request. */
+static void test_shown(void)
+{
+    static const struct {
+        const struct codec *codec;
+        const char *model, *wanted;
+    } shown[] = {
+        {&codec_openai, "m", SAID_ALL "0 sent audio\n" SAID_REST BATCH},
+        {&codec_responses, "m", SAID_ALL "0 note audio\n" SAID_REST INSIDE},
+        {&codec_anthropic, "m", SAID_ALL "0 note audio\n" SAID_REST INSIDE},
+        {&codec_gemini, "gemini-2.5-x",
+         SAID_ALL "0 sent audio\n" SAID_REST BATCH},
+        {&codec_gemini, "gemini-3-x",
+         SAID_ALL "0 sent audio\n" SAID_REST SEE "2 sent image\n" SEE_TWO
+                  "4 sent image\n"},
+        {&codec_ollama, "m",
+         "0 sent image\n0 note document\n0 sent audio\n" SAID_REST BATCH},
+    };
+
+    for (size_t i = 0; i < tap_count(shown); i++) {
+        struct buf b = {.mem = &wire_plain}, got = {.mem = &wire_plain};
+        struct wire_ask q;
+        struct talk k;
+
+        story(&k);
+        q = ask_of(&k);
+        q.model = str_of(shown[i].model);
+        q.media = bytes;
+        q.media_count = tap_count(bytes);
+        q.shown = note;
+        q.shown_ctx = &got;
+        codec_request(shown[i].codec, &q, &b);
+        tap_is_str(buf_view(&got), shown[i].wanted, "%s %s: shown",
+                   shown[i].codec->name, shown[i].model);
+        talk_free(&k);
+        buf_free(&b);
+        buf_free(&got);
+    }
 }
 
 /* A log from elsewhere: whatever it says stays inside its string. */
@@ -165,6 +266,8 @@ static void test_mp3(void)
 int main(void)
 {
     test_mp3();
+    test_twice();
+    test_shown();
     test_forged();
     for (size_t i = 0; i < tap_count(rows); i++) {
         struct talk k;
