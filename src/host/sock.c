@@ -89,10 +89,7 @@ void sock_close(struct sock *s)
     assert(!s->closing);
     s->closing = true;
     s->events = NULL;
-    if (s->busy)
-        uv_read_stop(&s->h.stream);
-    else
-        uv_close(&s->h.any, on_sock_closed);
+    uv_close(&s->h.any, on_sock_closed);
 }
 
 /* ---- Reading ------------------------------------------------------------- */
@@ -140,14 +137,12 @@ static void on_written(uv_write_t *w, int rc)
     s->busy = false;
     mem_free(s->from->mem, s->rest);
     s->rest = NULL;
-    if (s->closing) {
-        if (!uv_is_closing(&s->h.any))
-            uv_close(&s->h.any, on_sock_closed);
-    } else if (rc) {
+    if (s->closing)
+        return;
+    if (rc)
         s->events->ended(s->ctx);
-    } else {
+    else
         s->events->room(s->ctx);
-    }
 }
 
 static bool keep_rest(struct sock *s, const wend_str *pieces, size_t count,
@@ -245,6 +240,11 @@ void sock_shut(struct sock *s)
 bool sock_is_busy(const struct sock *s)
 {
     return s->busy;
+}
+
+size_t sock_left(const struct sock *s)
+{
+    return s->busy ? uv_stream_get_write_queue_size(&s->h.stream) : 0;
 }
 
 /* ---- Accepting ----------------------------------------------------------- */

@@ -26,12 +26,14 @@ struct sock_events {
  * broken, which `ended` will say. Not while it is busy. */
 bool sock_write(struct sock *s, const wend_str *pieces, size_t count);
 bool sock_is_busy(const struct sock *s);
+size_t sock_left(const struct sock *s); /* bytes that are not with the system */
 /* Whether bytes are read; at first they are. */
 void sock_reads(struct sock *s, bool on);
 /* Ends the writing side, so that the peer sees the end and can still be read.
  * Not while it is busy. */
 void sock_shut(struct sock *s);
-/* Closes after what was written; the events are not called any more. */
+/* Closes at once: what is not with the system is dropped. The events are not
+ * called any more. */
 void sock_close(struct sock *s);
 
 struct listener;

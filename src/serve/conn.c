@@ -29,6 +29,14 @@ static void drop_body(struct serve_conn *c)
     buf_clear(&c->body);
 }
 
+/* Notes how much of the last write is still to be sent. */
+static void count_out(struct serve_conn *c, size_t left)
+{
+    c->server->outs += left;
+    c->server->outs -= c->left;
+    c->left = left;
+}
+
 static void release(struct serve_conn *c)
 {
     struct wend_server *server = c->server;
@@ -38,6 +46,7 @@ static void release(struct serve_conn *c)
         c->next->prev = c->prev;
     server->conns_count--;
     server->bodies -= c->body.len;
+    count_out(c, 0);
     mem_free(&server->mem, c->req);
     buf_free(&c->head);
     buf_free(&c->body);
@@ -124,14 +133,22 @@ static void after_answer(struct serve_conn *c)
         sock_shut(c->sock);
 }
 
-static void flush(struct serve_conn *c)
+static void flush(struct serve_conn *c, wend_str body)
 {
-    wend_str out = buf_view(&c->out);
+    const wend_str pieces[] = {buf_view(&c->out), body};
 
-    sock_write(c->sock, &out, 1);
+    sock_write(c->sock, pieces, 2);
+    count_out(c, sock_left(c->sock));
     buf_reuse(&c->out, HEAD_KEPT_BYTES);
     buf_clear(&c->out);
     after_answer(c);
+}
+
+/* Whether too much is in memory for clients that read slowly. */
+static bool is_flooded(const struct serve_conn *c, wend_str body)
+{
+    return body.len > SERVE_OUT_MAX &&
+           c->server->outs + body.len > SERVE_OUTS_MAX;
 }
 
 void conn_answer(struct serve_conn *c, const struct http_answer *head,
@@ -140,6 +157,12 @@ void conn_answer(struct serve_conn *c, const struct http_answer *head,
     struct http_answer a = *head;
 
     assert(c->state != CONN_STREAM && c->state != CONN_DENIED);
+    if (is_flooded(c, body)) {
+        respond_problem(&c->ask, 503, "overloaded", NULL,
+                        "try again in a second",
+                        "too many answers are being sent");
+        return;
+    }
     if (c->state != CONN_ANSWER) /* the rest of it is not read */
         c->keep = false;
     a.keep = c->keep && !c->server->draining;
@@ -147,8 +170,10 @@ void conn_answer(struct serve_conn *c, const struct http_answer *head,
     c->ask.gone = NULL;
     if (!http_answer_head(&c->out, &a))
         c->out.failed = true;
-    if (body.ptr && !(c->req && c->req->is_head))
-        buf_str(&c->out, body);
+    if (c->req && c->req->is_head)
+        body = STR_NONE;
+    if (a.status == 401)
+        buf_str(&c->out, body); /* it may be sent later */
     if (c->out.failed) {
         conn_free(c);
         return;
@@ -159,7 +184,7 @@ void conn_answer(struct serve_conn *c, const struct http_answer *head,
         server_tick_on(c->server);
         return;
     }
-    flush(c);
+    flush(c, a.status == 401 ? STR_NONE : body);
     if (!c->inside)
         feed_ahead(c);
 }
@@ -234,7 +259,7 @@ void conn_stream_end(struct serve_conn *c)
         conn_free(c);
         return;
     }
-    flush(c);
+    flush(c, STR_NONE);
     if (!c->inside)
         feed_ahead(c);
 }
@@ -272,7 +297,8 @@ static void on_head(struct serve_conn *c)
         return;
     }
     c->req->body_max = max;
-    if (c->req->expects && c->req->has_body && !sock_is_busy(c->sock)) {
+    if (c->req->expects && c->req->has_body &&
+        c->req->length <= (int64_t)max && !sock_is_busy(c->sock)) {
         wend_str go = str_of(http_continue);
 
         sock_write(c->sock, &go, 1);
@@ -287,6 +313,9 @@ static void on_body(struct serve_conn *c, wend_str piece)
     c->server->bodies += c->body.len - before;
     if (c->body.failed)
         respond_nomem(&c->ask);
+    else if (c->server->bodies > SERVE_BODIES_MAX)
+        respond_problem(&c->ask, 503, "overloaded", NULL,
+                        "try again in a second", "too many requests at once");
 }
 
 static void on_complete(struct serve_conn *c)
@@ -390,8 +419,10 @@ static void on_ended(void *ctx)
     struct serve_conn *c = ctx;
 
     c->ended = true;
-    if ((c->state == CONN_ANSWER && !c->ask.gone) || c->state == CONN_DENIED ||
-        (takes_bytes(c) && c->ahead.len))
+    if ((c->state == CONN_ANSWER && (!c->ask.gone || c->ask.stays)) ||
+        c->state == CONN_DENIED ||
+        (takes_bytes(c) && c->ahead.len) ||
+        (c->state != CONN_STREAM && sock_is_busy(c->sock)))
         return;
     conn_free(c);
 }
@@ -401,6 +432,7 @@ static void on_room(void *ctx)
     struct serve_conn *c = ctx;
 
     c->since_us = server_now(c->server);
+    count_out(c, 0);
     if (c->state == CONN_LINGER) {
         if (c->ended)
             conn_free(c);
@@ -420,8 +452,7 @@ void *conn_accept(void *ctx, struct sock *s, const struct sock_events **events)
     struct wend_server *server = ctx;
     struct serve_conn *c;
 
-    if (server->draining ||
-        server->conns_count >= server->options.connections_max)
+    if (server->conns_count >= server->options.connections_max)
         return NULL;
     c = mem_zalloc(&server->mem, sizeof *c);
     if (!c)
@@ -453,9 +484,9 @@ static int64_t patience_ms(const struct serve_conn *c)
     case CONN_LINGER: return SERVE_LINGER_MS;
     case CONN_ANSWER:
     case CONN_DENIED:
-    case CONN_STREAM: break;
+    case CONN_STREAM: break; /* they wait for the server */
     }
-    return SERVE_WRITE_MS;
+    return INT64_MAX / 1000;
 }
 
 /* Closed on time-out without an answer where none was asked for. */
@@ -468,20 +499,30 @@ static void time_out(struct serve_conn *c)
         conn_free(c);
 }
 
+/* A client that takes nothing of what is written is given up. */
+static void tick_write(struct serve_conn *c, int64_t now_us)
+{
+    size_t left = sock_left(c->sock);
+
+    if (left != c->left)
+        c->since_us = now_us;
+    count_out(c, left);
+    if (now_us - c->since_us > SERVE_WRITE_MS * 1000LL)
+        conn_free(c);
+}
+
 void conn_tick(struct serve_conn *c, int64_t now_us)
 {
-    bool waits = c->state == CONN_ANSWER || c->state == CONN_STREAM;
-
     if (c->state == CONN_DENIED) {
         enter(c);
         conn_set(c, CONN_ANSWER);
-        flush(c);
+        flush(c, STR_NONE);
         feed_ahead(c);
         leave(c);
         return;
     }
-    if (waits && !sock_is_busy(c->sock))
-        return;
-    if (now_us - c->since_us > patience_ms(c) * 1000)
+    if (sock_is_busy(c->sock))
+        tick_write(c, now_us);
+    else if (now_us - c->since_us > patience_ms(c) * 1000)
         time_out(c);
 }

@@ -9,9 +9,12 @@
 #include <stdio.h>
 
 enum {
-    SEEN = 64,               /* newest rows that are compared */
+    LOOKED_AT = 64,          /* newest rows that are compared */
+    SETS = 256,              /* rows that are remembered, by their run: */
+    WAYS = 4,                /* ... of one set */
     FEED_EVERY_US = 1000000, /* how often */
     CHANGED_MAX = 256,       /* runs that changed in one pass; then all */
+    SNAPSHOT_MAX = 1000,     /* rows of one kind */
     FEED_TEXT_MAX = 256 << 10,
 };
 
@@ -19,10 +22,10 @@ struct serve_feed {
     struct serve_flow *streams;
     char changed[CHANGED_MAX][37];
     size_t changed_count;
-    struct {
+    struct seen {
         char id[37];
         uint64_t hash;
-    } seen[SEEN];
+    } seen[SETS][WAYS]; /* of a set, the newest first */
     int64_t looked_us;
 };
 
@@ -34,9 +37,9 @@ static bool may_see(const struct serve_flow *s, const wend_run_info *info)
                  (info->user.ptr && str_eq(info->user, h->user)));
 }
 
-static void put_row(struct serve_flow *s, wend_str frame)
+static void put_row(struct serve_flow *s, wend_str frame, bool news)
 {
-    if (s->text.len + frame.len > FEED_TEXT_MAX) {
+    if (news && s->text.len + frame.len > FEED_TEXT_MAX) {
         s->stale = true; /* it reads slowly: it gets what holds then */
         return;
     }
@@ -44,7 +47,7 @@ static void put_row(struct serve_flow *s, wend_str frame)
 }
 
 static void tell_row(struct serve_feed *f, const struct mem *m,
-                     const wend_run_info *info)
+                     const wend_run_info *info, bool news)
 {
     struct buf b = {.mem = m}, row = {.mem = m};
 
@@ -56,7 +59,7 @@ static void tell_row(struct serve_feed *f, const struct mem *m,
     buf_free(&row);
     for (struct serve_flow *s = f->streams; s && !b.failed; s = s->next)
         if (may_see(s, info))
-            put_row(s, buf_view(&b));
+            put_row(s, buf_view(&b), news);
     buf_free(&b);
 }
 
@@ -71,13 +74,17 @@ static uint64_t row_hash(const wend_run_info *info)
 /* Whether the row is new since the last look; notes it. */
 static bool is_news(struct serve_feed *f, const wend_run_info *info)
 {
-    uint64_t hash = row_hash(info);
-    size_t at = mix64(0, info->run.ptr, info->run.len) % SEEN;
-    bool same = str_is(info->run, f->seen[at].id) && f->seen[at].hash == hash;
+    struct seen now = {.hash = row_hash(info)};
+    struct seen *set = f->seen[mix64(0, info->run.ptr, info->run.len) % SETS];
+    size_t at = 0;
+    bool same;
 
-    snprintf(f->seen[at].id, sizeof f->seen[at].id, "%.*s",
-             STR_ARGS(info->run));
-    f->seen[at].hash = hash;
+    while (at < WAYS - 1 && !str_is(info->run, set[at].id))
+        at++;
+    same = str_is(info->run, set[at].id) && set[at].hash == now.hash;
+    snprintf(now.id, sizeof now.id, "%.*s", STR_ARGS(info->run));
+    memmove(set + 1, set, at * sizeof *set);
+    set[0] = now;
     return !same;
 }
 
@@ -93,10 +100,12 @@ static void each_row(struct wend_server *server, const char *status,
         return;
     while (wend_runs_next(list, &info) == WEND_OK)
         if (is_news(server->feed, info) || !news)
-            tell_row(server->feed, &server->mem, info);
+            tell_row(server->feed, &server->mem, info, news);
     wend_runs_free(list);
 }
 
+/* All that is in progress; and, for a stream that missed something, the newest
+ * ones, since some of them have ended. */
 static void snapshot(struct wend_server *server, struct serve_flow *s)
 {
     static const char *const live[] = {"running", "waiting", "paused"};
@@ -106,7 +115,9 @@ static void snapshot(struct wend_server *server, struct serve_flow *s)
     f->streams = s; /* for this one alone */
     s->next = NULL;
     for (size_t i = 0; i < sizeof live / sizeof *live; i++)
-        each_row(server, live[i], 1000, false);
+        each_row(server, live[i], SNAPSHOT_MAX, false);
+    if (s->stale)
+        each_row(server, NULL, SNAPSHOT_MAX, false);
     s->next = next;
     f->streams = others;
     buf_cstr(&s->text, "event: ready\ndata: {}\n\n");
@@ -127,14 +138,17 @@ void feed_open(struct serve_ask *q)
     if (!s)
         return;
     if (!f->streams)
-        each_row(server, NULL, SEEN, true); /* what is no news later */
+        each_row(server, NULL, LOOKED_AT, true); /* what is no news later */
     s->next = f->streams;
     s->prev = &f->streams;
     if (s->next)
         s->next->prev = &s->next;
     f->streams = s;
     snapshot(server, s);
-    flow_pump(s);
+    if (server->draining)
+        flow_bye(s);
+    else
+        flow_pump(s);
 }
 
 void feed_changed(struct wend_server *server, const char *id)
@@ -148,6 +162,9 @@ void feed_changed(struct wend_server *server, const char *id)
             return;
     if (f->changed_count < CHANGED_MAX)
         snprintf(f->changed[f->changed_count++], 37, "%s", id);
+    else
+        for (struct serve_flow *s = f->streams; s; s = s->next)
+            s->stale = true;
 }
 
 static void tell_changed(struct wend_server *server)
@@ -160,7 +177,7 @@ static void tell_changed(struct wend_server *server)
         if (store_info(server->rt->store, f->changed[i], &a, &info, NULL) ==
                 WEND_OK &&
             is_news(f, info))
-            tell_row(f, &server->mem, info);
+            tell_row(f, &server->mem, info, true);
     f->changed_count = 0;
     arena_free(&a);
 }
@@ -190,7 +207,7 @@ void feed_tick(struct wend_server *server, int64_t now_us)
     if (!f || !f->streams || now_us - f->looked_us < FEED_EVERY_US)
         return;
     f->looked_us = now_us;
-    each_row(server, NULL, SEEN, true);
+    each_row(server, NULL, LOOKED_AT, true);
 }
 
 void feed_free(struct wend_server *server)

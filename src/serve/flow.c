@@ -131,7 +131,7 @@ static void read_ring(struct serve_flow *s)
         s->seq = f->event->seq;
         s->n = f->event->n;
         s->over |= f->event->type == WEND_RUN_END;
-        pieces[count] = frame_native(s->server, f);
+        pieces[count] = buf_view(&f->native);
         bytes += pieces[count++].len;
     }
     s->said_us = server_now(s->server);
@@ -182,7 +182,12 @@ void flow_pump(struct serve_flow *s)
     struct serve_conn *c = s->conn;
 
     wait_for_log(s, false);
-    while (conn_ready(c)) {
+    for (int writes = 0; conn_ready(c); writes++) {
+        if (writes == SERVE_WRITES_MAX) { /* a fast reader of a long log */
+            wait_for_log(s, true);
+            server_look_soon(s->server);
+            return;
+        }
         if (s->text.failed) {
             conn_free(c);
             return;
@@ -213,14 +218,18 @@ void flow_tick(struct serve_flow *s, int64_t now_us)
     conn_send(s->conn, &comment, 1);
 }
 
-void flow_tell(struct serve_flow *s, const char *event, const char *json,
-               bool last)
+void flow_last(struct serve_flow *s, const char *event, const char *json)
 {
     if (!s->voice)
         buf_fmt(&s->text, "event: %s\ndata: %s\n\n", event, json);
-    s->over |= last;
+    s->over = true;
     if (conn_ready(s->conn))
         flow_pump(s);
+}
+
+void flow_bye(struct serve_flow *s)
+{
+    flow_last(s, "bye", "{\"reason\":\"draining\",\"retry_ms\":1000}");
 }
 
 /* ---- Life ---------------------------------------------------------------- */
@@ -235,22 +244,25 @@ static void join_run(struct serve_flow *s, struct serve_run *r)
     r->streams = s;
 }
 
-static void leave_run(struct serve_flow *s)
+void flow_unlink(struct serve_flow *s)
 {
-    if (!s->run)
+    if (!s->prev)
         return;
     *s->prev = s->next;
     if (s->next)
         s->next->prev = s->prev;
     s->run = NULL;
     s->next = NULL;
+    s->prev = NULL;
 }
 
 void flow_leave(struct serve_flow *s)
 {
-    if (!s->over && !s->log && open_log(s, NULL) != WEND_OK)
+    if (!s->over && !s->log && s->at < s->run->first)
+        fall_behind(s);
+    else if (!s->over && !s->log && open_log(s, NULL) != WEND_OK)
         s->over = true;
-    leave_run(s);
+    flow_unlink(s);
     if (conn_ready(s->conn))
         flow_pump(s);
 }
@@ -261,7 +273,7 @@ void flow_free(struct serve_flow *s)
 
     if (s->voice && s->voice->cancels && !s->over && r && r->run)
         wend_run_cancel_by(r->run, "client");
-    leave_run(s);
+    flow_unlink(s);
     close_log(s);
     if (s->voice && s->voice->free)
         s->voice->free(s->ctx);
@@ -306,11 +318,30 @@ static const struct http_field flow_fields[] = {
 };
 enum { OWN_FIELDS = sizeof flow_fields / sizeof *flow_fields, MORE = 4 };
 
+/* HEAD: the answer is complete without a stream. */
+static bool is_head_only(struct serve_ask *q)
+{
+    const struct http_answer head = {
+        .status = 200,
+        .length = q->req->old ? HTTP_TO_CLOSE : HTTP_CHUNKED,
+        .fields = flow_fields,
+        .fields_count = OWN_FIELDS,
+    };
+
+    if (!q->req->is_head)
+        return false;
+    conn_answer(q->conn, &head, STR_NONE);
+    return true;
+}
+
 struct serve_flow *flow_rows(struct serve_ask *q)
 {
     static const struct serve_flow_options none = {.id = ""};
-    struct serve_flow *s = flow_new(q, &none);
+    struct serve_flow *s;
 
+    if (is_head_only(q))
+        return NULL;
+    s = flow_new(q, &none);
     if (s && conn_stream(q->conn, s, flow_fields, OWN_FIELDS)) {
         s->rows = true;
         return s;
@@ -332,6 +363,10 @@ void flow_open(struct serve_ask *q, const struct serve_flow_options *o)
         respond_nomem(q);
         return;
     }
+    if (is_head_only(q)) {
+        flow_free(s);
+        return;
+    }
     memcpy(all, flow_fields, sizeof flow_fields);
     assert(o->fields_count <= MORE);
     if (o->fields_count)
@@ -348,5 +383,8 @@ void flow_open(struct serve_ask *q, const struct serve_flow_options *o)
         respond_nomem(q);
         return;
     }
-    flow_pump(s);
+    if (s->server->draining)
+        flow_bye(s);
+    else
+        flow_pump(s);
 }

@@ -25,31 +25,15 @@ void frame_put(struct buf *out, const wend_event *ev)
     buf_cstr(out, "\n\n");
 }
 
-wend_str frame_native(struct wend_server *server, const struct serve_frame *f)
-{
-    struct buf *b = (struct buf *)(uintptr_t)&f->native; /* made on demand */
-
-    if (!b->len) {
-        b->mem = &server->mem;
-        frame_put(b, f->event);
-    }
-    return b->failed ? STR_NONE : buf_view(b);
-}
-
 static struct serve_frame *frame_at(const struct serve_run *r, size_t i)
 {
     return &r->ring[(r->start + i) % QUEUE_EVENTS_MAX];
 }
 
+/* The text stands in it twice: in the event and as it is sent. */
 static size_t frame_weight(const struct serve_frame *f)
 {
-    const wend_event *ev = f->event;
-    size_t text = wend_event_is_delta(ev->type) ? ev->u.text_delta.text.len
-                  : ev->type == WEND_CALL_END   ? ev->u.call_end.output.len
-                  : ev->type == WEND_MODEL_END  ? ev->u.model_end.text.len
-                                                : 0;
-
-    return sizeof *ev + text;
+    return sizeof *f->event + 2 * f->native.len;
 }
 
 static void drop_first(struct serve_run *r)
@@ -116,9 +100,14 @@ static bool keep_frame(struct serve_run *r, const wend_event *ev)
            (r->count && r->bytes > QUEUE_BYTES_MAX))
         drop_first(r);
     f = frame_at(r, r->count);
-    f->event = event_copy(m, ev);
-    if (!f->event)
+    f->native.mem = m;
+    frame_put(&f->native, ev);
+    f->event = f->native.failed ? NULL : event_copy(m, ev);
+    if (!f->event) {
+        buf_free(&f->native);
+        memset(f, 0, sizeof *f);
         return false;
+    }
     r->count++;
     r->bytes += frame_weight(f);
     return true;
@@ -237,6 +226,7 @@ void hub_answer(struct serve_run *r, struct serve_ask *q)
     r->starters = q;
     q->ctx = r;
     q->gone = on_starter_gone;
+    q->stays = true;
 }
 
 void hub_watch(struct serve_run *r, void (*fn)(void *ctx, const wend_event *ev),
@@ -260,8 +250,8 @@ void hub_free(struct serve_run *r)
         dirty = &(*dirty)->dirty_next;
     if (*dirty)
         *dirty = r->dirty_next;
-    for (struct serve_flow *s = r->streams; s; s = s->next)
-        s->run = NULL;
+    while (r->streams)
+        flow_unlink(r->streams);
     while ((q = r->starters)) {
         r->starters = q->next;
         q->gone = NULL;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "serve/api/api.h"
+#include "serve/proto/proto.h"
 
 enum {
     READ = WEND_RIGHT_READ,
@@ -58,6 +58,12 @@ const struct serve_route serve_routes[] = {
     {"GET", "/v1/providers", READ, api_providers, 0, false, false},
     {"GET", "/v1/stats", READ, api_stats, 0, false, false},
     {"POST", "/v1/blobs", RUN, api_upload, PART_MAX, true, false},
+    {"GET", "/v1/models", READ, proto_models, 0, false, true},
+    {"POST", "/v1/chat/completions", RUN, proto_chat, PROTO_MAX, false, true},
+    {"POST", "/v1/responses", RUN, proto_responses, PROTO_MAX, false, true},
+    {"POST", "/ag-ui/{}", RUN, proto_ag_ui, PROTO_MAX, false, false},
+    {"POST", "/ui/{}", RUN, proto_ui, PROTO_MAX, false, false},
+    {"GET", "/ui/{}/{}/stream", RUN, proto_ui_again, 0, false, false},
     {"GET", "/metrics", WEND_RIGHT_ADMIN, api_metrics, 0, false, false},
     {NULL, NULL, 0, NULL, 0, false, false},
 };

@@ -23,6 +23,8 @@ enum {
     SERVE_BODIES_MAX = 256 << 20,   /* of all requests that are being read */
     SERVE_PIPELINED_MAX = 64 << 10, /* bytes read ahead of an answer */
     SERVE_OUT_MAX = 64 << 10,       /* of a stream in one write */
+    SERVE_OUTS_MAX = 256 << 20,     /* of all answers that clients read */
+    SERVE_WRITES_MAX = 4,           /* of a stream before others have a turn */
     SERVE_HEAD_MS = 10000,          /* for the head of a request */
     SERVE_BODY_MS = 30000,          /* for a body, and ... */
     SERVE_BODY_RATE = 16 << 10,     /* ... its bytes a second beyond that */
@@ -89,6 +91,7 @@ struct serve_ask {
     /* For an answer that comes later: called if the connection closes first. */
     void (*gone)(struct serve_ask *q);
     void *ctx;
+    bool stays; /* also if the client has closed its side: it may still read */
     struct serve_ask *next; /* that waits for the same run */
 };
 
@@ -134,6 +137,7 @@ struct serve_conn {
     struct serve_ask ask;
     struct serve_flow *stream;
     int64_t since_us; /* in this state, or since a write made progress */
+    size_t left;      /* bytes of the write in progress, when last looked at */
     int64_t asked_us; /* when the request began */
     unsigned inside;  /* its functions run: it is not freed yet */
     bool ended;       /* the peer sends nothing more */
@@ -181,7 +185,7 @@ void route_ask(struct serve_ask *q);
 /* An event on its way to readers; its text is made once for all of them. */
 struct serve_frame {
     wend_event *event;
-    struct buf native; /* as a server-sent event, once it is needed */
+    struct buf native; /* as a server-sent event */
 };
 
 struct serve_run {
@@ -213,7 +217,6 @@ void hub_park(struct serve_run *r);
 void hub_check(struct serve_run *r);
 /* The index of the first event behind (seq, n); 0: the ring has not all. */
 uint64_t hub_after(const struct serve_run *r, int64_t seq, int64_t n);
-wend_str frame_native(struct wend_server *server, const struct serve_frame *f);
 void frame_put(struct buf *out, const wend_event *ev);
 /* Passes each event to fn, until the run is over. */
 void hub_watch(struct serve_run *r, void (*fn)(void *ctx, const wend_event *ev),
@@ -237,7 +240,7 @@ struct serve_flow {
     struct wend_server *server;
     struct serve_conn *conn;
     struct serve_run *run;           /* NULL: not this server's, or over */
-    struct serve_flow *next, **prev; /* of the run */
+    struct serve_flow *next, **prev; /* of the run or feed; else NULL */
     struct serve_flow *reader_next, **reader_prev; /* of the server */
     const struct serve_voice *voice;               /* NULL: native */
     void *ctx;                                     /* of the voice */
@@ -267,15 +270,17 @@ struct serve_flow_options {
 /* Answers with the events of a run, or with what went wrong. */
 void flow_open(struct serve_ask *q, const struct serve_flow_options *o);
 void flow_free(struct serve_flow *s);
+/* Takes it out of the list of its run or feed. */
+void flow_unlink(struct serve_flow *s);
 /* The run is over or parked: the rest comes from the store. */
 void flow_leave(struct serve_flow *s);
 void flow_tick(struct serve_flow *s, int64_t now_us);
 /* A stream whose text its owner adds; q is answered. NULL: it failed. */
 struct serve_flow *flow_rows(struct serve_ask *q);
 void flow_pump(struct serve_flow *s);
-/* A control frame; the stream then ends if `last`. */
-void flow_tell(struct serve_flow *s, const char *event, const char *json,
-               bool last);
+/* A control frame; then the stream ends. */
+void flow_last(struct serve_flow *s, const char *event, const char *json);
+void flow_bye(struct serve_flow *s); /* the server stops */
 
 /* ---- The feed: rows of runs as they change (feed.c) ---------------------- */
 
@@ -349,6 +354,7 @@ struct wend_server {
     struct serve_conn *conns;
     size_t conns_count;
     size_t bodies; /* bytes of them */
+    size_t outs;   /* bytes of answers that are being written */
     struct serve_run *runs[SERVE_BUCKETS];
     size_t runs_count;
     struct serve_run *dirty;
@@ -373,6 +379,7 @@ const struct serve_agent *server_agent(const struct wend_server *server,
 wend_agent *agent_for(const struct serve_agent *a, wend_str model);
 void server_tick_on(struct wend_server *server);
 void server_look_on(struct wend_server *server);
+void server_look_soon(struct wend_server *server); /* in the next pass */
 int64_t server_now(const struct wend_server *server);
 
 /* ---- The page (web.c) ---------------------------------------------------- */

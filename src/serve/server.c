@@ -91,12 +91,21 @@ static void on_look(struct timer_node *t)
     }
 }
 
+static void look_after(struct wend_server *server, int64_t ms)
+{
+    server->looks = timer_set(&server->rt->timers, &server->look,
+                              rt_after(server->rt, ms));
+}
+
 void server_look_on(struct wend_server *server)
 {
-    if (server->looks)
-        return;
-    server->looks = timer_set(&server->rt->timers, &server->look,
-                              rt_after(server->rt, SERVE_LOOK_MS));
+    if (!server->looks)
+        look_after(server, SERVE_LOOK_MS);
+}
+
+void server_look_soon(struct wend_server *server)
+{
+    look_after(server, 0);
 }
 
 static void on_pass(struct rt_guest *g)
@@ -105,6 +114,10 @@ static void on_pass(struct rt_guest *g)
 
     hub_pass(server);
     feed_pass(server);
+    if (server->draining && !server->runs_count) { /* nothing left to see */
+        listener_free(server->listener);
+        server->listener = NULL;
+    }
 }
 
 /* ---- Agents -------------------------------------------------------------- */
@@ -411,7 +424,7 @@ static void end_revoked(struct wend_server *server)
         h = holders_of(&server->tokens, c->stream->token);
         if (h && h->rights & (WEND_RIGHT_READ | WEND_RIGHT_ADMIN))
             continue;
-        flow_tell(c->stream, "gone", "{\"reason\":\"token\"}", true);
+        flow_last(c->stream, "gone", "{\"reason\":\"token\"}");
     }
 }
 
@@ -434,8 +447,7 @@ static void say_bye(struct wend_server *server)
     for (c = server->conns; c; c = next) {
         next = c->next;
         if (c->state == CONN_STREAM)
-            flow_tell(c->stream, "bye",
-                      "{\"reason\":\"draining\",\"retry_ms\":1000}", true);
+            flow_bye(c->stream);
         else if (c->state == CONN_IDLE)
             conn_free(c);
     }
@@ -449,8 +461,6 @@ wend_status wend_server_drain(wend_server *server)
         return WEND_OK;
     server->draining = true;
     server->drain_until_us = rt_after(server->rt, server->options.drain_ms);
-    listener_free(server->listener);
-    server->listener = NULL;
     for (size_t i = 0; i < SERVE_BUCKETS; i++)
         for (struct serve_run *r = server->runs[i]; r; r = r->bucket)
             hub_park(r);

@@ -64,6 +64,18 @@ static int make_token(const char *path, struct buf *token)
     return write_private(path, str_of(text));
 }
 
+/* Everyone who can read it can do what the server can. */
+static int check_private(const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st))
+        return bad_file(path);
+    if (st.st_mode & 077)
+        return complain(EXIT_USAGE, "others can read '%s'; chmod 600 it", path);
+    return EXIT_DONE;
+}
+
 static int read_token(struct cli *cli, const char *path, struct buf *token)
 {
     struct buf text = {.mem = &cli_mem};
@@ -98,6 +110,8 @@ int serve_token(struct cli *cli, struct buf *token, struct buf *path)
         buf_cstr(path, "/server-token");
         if (access(path->ptr, F_OK))
             return make_token(path->ptr, token);
+        if (check_private(path->ptr))
+            return EXIT_USAGE;
     }
     if (access(path->ptr, R_OK))
         return bad_file(path->ptr);

@@ -91,8 +91,8 @@ void api_agents(struct serve_ask *q)
 void api_tools(struct serve_ask *q)
 {
     wend_str name = http_query_value(&q->query, "agent");
-    wend_agent *agent = ask_agent(q, name, STR_NONE);
     struct buf b = {.mem = &q->server->mem};
+    wend_agent *agent = ask_agent(q, name, STR_NONE);
     const wend_tool_info *tool;
 
     if (!agent)

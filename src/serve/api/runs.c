@@ -39,7 +39,8 @@ static bool query_known(struct serve_ask *q, const char *const *names, int n)
 {
     for (size_t i = 0; i < q->query.count; i++)
         if (str_index(q->query.pairs[i].name, names, n) < 0) {
-            respond_problem(q, 400, "query", NULL, NULL,
+            respond_problem(q, 400, "query",
+                            ask_text(q, q->query.pairs[i].name), NULL,
                             "unknown parameter '%.*s'",
                             (int)(q->query.pairs[i].name.len < 64
                                       ? q->query.pairs[i].name.len
@@ -283,8 +284,8 @@ static bool read_story(struct serve_ask *q, const char *id, struct story *st)
 
 void api_run(struct serve_ask *q)
 {
-    const wend_run_info *info = ask_run(q);
     struct buf b = {.mem = &q->server->mem};
+    const wend_run_info *info = ask_run(q);
     struct story st = {0};
 
     if (!info || !read_story(q, info->run.ptr, &st))
@@ -424,8 +425,8 @@ static bool add_bytes(void *ctx, wend_str bytes)
 void api_context(struct serve_ask *q)
 {
     static const char *const names[] = {"at"};
-    const wend_run_info *info = ask_run(q);
     struct buf b = {.mem = &q->server->mem};
+    const wend_run_info *info = ask_run(q);
     int64_t at = 0;
     wend_error err;
 
@@ -501,9 +502,9 @@ static void respond_part(struct serve_ask *q, wend_str bytes)
 
 void api_blob(struct serve_ask *q)
 {
-    const wend_run_info *info = ask_run(q);
-    const char *hash = ask_text(q, q->params[1]);
     struct buf b = {.mem = &q->server->mem};
+    const char *hash = ask_text(q, q->params[1]);
+    const wend_run_info *info = ask_run(q);
     wend_error err;
 
     if (!info)
