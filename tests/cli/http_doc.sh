@@ -4,10 +4,6 @@
 top=$(realpath "$test_dir/../..")
 unset WEND_STORE WEND_TOKEN http_proxy all_proxy
 
-if ! command -v curl >/dev/null; then
-    skip "the commands of docs/http.md" "curl is not installed; tools/deps --all"
-    finish
-fi
 mkdir "$work/bin" "$work/there"
 ln -s "$WEND" "$work/bin/wend"
 PATH=$work/bin:$PATH

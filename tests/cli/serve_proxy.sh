@@ -73,9 +73,7 @@ filled() { # FILE: with addresses and files of this test
         "$top/examples/serve/$1"
 }
 
-if ! command -v curl >/dev/null; then
-    skip "proxies" "curl is not installed; tools/deps --all"
-elif ! command -v nginx >/dev/null; then
+if ! command -v nginx >/dev/null; then
     skip "nginx" "it is not installed; tools/deps --all"
 else
     begin_server
@@ -103,7 +101,7 @@ EOF
     is "nginx: the server ends" $? 143
 fi
 
-if ! command -v curl >/dev/null || ! command -v caddy >/dev/null; then
+if ! command -v caddy >/dev/null; then
     skip "Caddy" "it is not installed; tools/deps --all"
 else
     begin_server
