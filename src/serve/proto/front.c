@@ -78,27 +78,51 @@ static void take_context(struct serve_ask *q, struct proto_ask *p,
     buf_free(&b);
 }
 
-/* ---- Approvals of AG-UI: the client answers in a request of its own ------ */
+/* ---- Approvals: the client answers in a request of its own --------------- */
 
-static bool resume_one(struct serve_ask *q, struct serve_run *r,
-                       const struct json *item)
+static bool answer_one(struct serve_ask *q, struct serve_run *r, wend_str id,
+                       bool yes)
 {
-    bool yes = str_is(json_get_str(item, "status"), "resolved");
-    const struct json *payload = json_get(item, "payload");
-    const struct json *approved = json_get(payload, "approved");
-    const char *by = ask_text(q, q->user);
-    wend_status s;
-
-    if (payload && payload->kind == JSON_FALSE)
-        yes = false;
-    if (approved)
-        yes = yes && json_is_true(approved);
-    s = wend_run_approve(r->run, json_get_str(item, "interruptId"), yes, by);
-    if (s == WEND_OK)
+    if (wend_run_approve(r->run, id, yes, ask_text(q, q->user)) == WEND_OK)
         return true;
-    respond_problem(q, 409, "answered", "resume", NULL,
+    respond_problem(q, 409, "answered", NULL, NULL,
                     "nothing with this id waits for approval");
     return false;
+}
+
+/* {interruptId, status, payload}: the payload may say no. */
+static bool answer_agui(struct serve_ask *q, struct serve_run *r,
+                        const struct json *list)
+{
+    for (const struct json *i = json_items(list); i; i = i->next) {
+        const struct json *payload = json_get(i, "payload");
+        const struct json *approved = json_get(payload, "approved");
+        bool yes = str_is(json_get_str(i, "status"), "resolved") &&
+                   !(payload && payload->kind == JSON_FALSE) &&
+                   (!approved || json_is_true(approved));
+
+        if (!answer_one(q, r, json_get_str(i, "interruptId"), yes))
+            return false;
+    }
+    return true;
+}
+
+static bool is_responded(const struct json *part)
+{
+    return str_is(json_get_str(part, "state"), "approval-responded");
+}
+
+/* Parts of the newest message: {toolCallId, state, approval:{approved}}. */
+static bool answer_ui(struct serve_ask *q, struct serve_run *r,
+                      const struct json *parts)
+{
+    for (const struct json *c = json_items(parts); c; c = c->next)
+        if (is_responded(c) &&
+            !answer_one(
+                q, r, json_get_str(c, "toolCallId"),
+                json_is_true(json_get(json_get(c, "approval"), "approved"))))
+            return false;
+    return true;
 }
 
 /* The run of this thread that waits, if it is this server's. */
@@ -124,22 +148,23 @@ static struct serve_run *waiting_run(struct serve_ask *q, wend_str thread)
     return r;
 }
 
+typedef bool (*answer_fn)(struct serve_ask *q, struct serve_run *r,
+                          const struct json *list);
+
+/* The stream goes on behind what the client has had. */
 static void resume_thread(struct serve_ask *q, struct proto_ask *p,
-                          const struct json *resume)
+                          const struct json *list, answer_fn answer)
 {
     struct serve_run *r = waiting_run(q, p->session);
-    bool ok = r && r->run;
-    int64_t seq = r ? r->seq : 0, n = r ? r->n : 0;
 
-    if (!ok)
-        respond_problem(q, 409, "over", "resume", NULL,
+    if (!r || !r->run) {
+        respond_problem(q, 409, "over", NULL, NULL,
                         "no run of this thread waits for approval");
-    for (const struct json *i = json_items(resume); ok && i; i = i->next)
-        ok = resume_one(q, r, i);
-    if (ok) {
-        p->past_seq = seq;
-        p->past_n = n;
-        proto_stream(q, p, r->id);
+    } else {
+        p->past_seq = r->seq;
+        p->past_n = r->n;
+        if (answer(q, r, list))
+            proto_stream(q, p, r->id);
     }
     proto_free(p);
 }
@@ -170,7 +195,7 @@ void proto_ag_ui(struct serve_ask *q)
     p.options.run_id = ask_text(q, json_get_str(body, "runId"));
     p.options.version = ask_text(q, json_get_str(body, "protocolVersion"));
     if (json_items(resume)) {
-        resume_thread(q, &p, resume);
+        resume_thread(q, &p, resume, answer_agui);
         return;
     }
     take_context(q, &p, json_get(body, "context"));
@@ -278,9 +303,27 @@ static void ui_begin(struct serve_ask *q, struct proto_ask *p, wend_str chat)
     p->agent = q->params[0];
     p->session = chat;
     p->dialect = "ui";
-    p->stream = p->goes_on = p->is_done = true;
+    p->stream = p->goes_on = p->is_done = p->interrupts = true;
     p->fields = ui_fields;
     p->fields_count = 1;
+}
+
+static const struct json *newest_parts(const struct json *messages)
+{
+    const struct json *newest = json_items(messages);
+
+    while (newest && newest->next)
+        newest = newest->next;
+    return json_get(newest, "parts");
+}
+
+static bool has_responses(const struct json *messages)
+{
+    for (const struct json *c = json_items(newest_parts(messages)); c;
+         c = c->next)
+        if (is_responded(c))
+            return true;
+    return false;
 }
 
 void proto_ui(struct serve_ask *q)
@@ -298,6 +341,10 @@ void proto_ui(struct serve_ask *q)
         return;
     }
     ui_begin(q, &p, json_get_str(body, "id"));
+    if (has_responses(list)) {
+        resume_thread(q, &p, newest_parts(list), answer_ui);
+        return;
+    }
     for (const struct json *m = list->first; ok && m; m = m->next)
         ok = take_ui_message(q, &p, m);
     if (ok)
