@@ -27,8 +27,10 @@ static void say_agui(struct said *s, const struct json *content)
 {
     if (content && content->kind == JSON_STRING)
         said_text(s, content->text);
-    for (const struct json *c = json_items(content); c; c = c->next) {
+    for (const struct json *c = json_items(content), *next; c; c = next) {
         const struct json *source = json_get(c, "source");
+
+        next = c->next;
 
         if (str_is(json_get_str(c, "type"), "text"))
             said_text(s, json_get_str(c, "text"));
@@ -39,6 +41,8 @@ static void say_agui(struct said *s, const struct json *content)
                       json_get_str(c, "filename"));
         else
             said_url(s, json_get_str(c, "url"), json_get_str(c, "filename"));
+        if (s->answered)
+            return;
     }
 }
 
@@ -51,7 +55,7 @@ static bool take_agui_message(struct serve_ask *q, struct proto_ask *p,
     if (str_is(role, "user")) {
         said_begin(&s, q);
         say_agui(&s, json_get(m, "content"));
-        return said_end(&s, p, !m->next);
+        return said_end(&s, p, s.answered || !m->next);
     }
     if (str_is(role, "assistant"))
         past_agui_calls(p, q, m);
@@ -199,10 +203,12 @@ void proto_ag_ui(struct serve_ask *q)
         return;
     }
     take_context(q, &p, json_get(body, "context"));
-    for (const struct json *m = json_items(list); ok && m; m = m->next)
+    for (const struct json *m = json_items(list); m;) {
         ok = take_agui_message(q, &p, m);
-    for (const struct json *t = json_items(json_get(body, "tools")); t;
-         t = t->next)
+        m = ok ? m->next : NULL;
+    }
+    for (const struct json *t = ok ? json_items(json_get(body, "tools")) : NULL;
+         t; t = t->next)
         proto_tool(&p, json_get_str(t, "name"), json_get_str(t, "description"),
                    json_get(t, "parameters"));
     if (ok)
@@ -277,17 +283,17 @@ static bool take_ui_message(struct serve_ask *q, struct proto_ask *p,
         return true;
     }
     said_begin(&s, q);
-    for (const struct json *c = json_items(json_get(m, "parts")); c;
-         c = c->next) {
+    for (const struct json *c = json_items(json_get(m, "parts")); c;) {
         wend_str type = json_get_str(c, "type");
 
         if (str_is(type, "text"))
             said_text(&s, json_get_str(c, "text"));
         else if (str_is(type, "file"))
             said_url(&s, json_get_str(c, "url"), json_get_str(c, "filename"));
+        c = s.answered ? NULL : c->next; /* the request is gone with it */
     }
-    if (!str_is(role, "system"))
-        return said_end(&s, p, !m->next);
+    if (s.answered || !str_is(role, "system"))
+        return said_end(&s, p, s.answered || !m->next);
     past_text(p, "system", buf_view(&s.text));
     buf_free(&s.text);
     buf_free(&s.parts);
@@ -345,8 +351,10 @@ void proto_ui(struct serve_ask *q)
         resume_thread(q, &p, newest_parts(list), answer_ui);
         return;
     }
-    for (const struct json *m = list->first; ok && m; m = m->next)
+    for (const struct json *m = list->first; m;) {
         ok = take_ui_message(q, &p, m);
+        m = ok ? m->next : NULL;
+    }
     if (ok)
         proto_run(q, &p);
     else
