@@ -21,7 +21,7 @@
 #define WEB_FILE(id, name, tag)            \
     CARRY(web_##id, "src/serve/web", name) \
     CARRY(web_gz_##id, WEB_BUILT, name ".gz")
-#include WEB_LIST
+#include <web_list.h>
 #undef WEB_FILE
 CARRY(web_openapi, "src/serve", "openapi.json")
 
@@ -33,7 +33,7 @@ struct web_file {
 #define WEB_FILE(id, name, tag) \
     {name, tag, web_##id, web_##id##_end, web_gz_##id, web_gz_##id##_end},
 static const struct web_file web_files[] = {
-#include WEB_LIST
+#include <web_list.h>
 };
 #undef WEB_FILE
 

@@ -27,8 +27,10 @@ static void say_agui(struct said *s, const struct json *content)
 {
     if (content && content->kind == JSON_STRING)
         said_text(s, content->text);
-    for (const struct json *c = json_items(content); c; c = c->next) {
+    for (const struct json *c = json_items(content), *next; c; c = next) {
         const struct json *source = json_get(c, "source");
+
+        next = c->next;
 
         if (str_is(json_get_str(c, "type"), "text"))
             said_text(s, json_get_str(c, "text"));
@@ -39,6 +41,8 @@ static void say_agui(struct said *s, const struct json *content)
                       json_get_str(c, "filename"));
         else
             said_url(s, json_get_str(c, "url"), json_get_str(c, "filename"));
+        if (s->answered)
+            return;
     }
 }
 
@@ -51,7 +55,7 @@ static bool take_agui_message(struct serve_ask *q, struct proto_ask *p,
     if (str_is(role, "user")) {
         said_begin(&s, q);
         say_agui(&s, json_get(m, "content"));
-        return said_end(&s, p, !m->next);
+        return said_end(&s, p, s.answered || !m->next);
     }
     if (str_is(role, "assistant"))
         past_agui_calls(p, q, m);
@@ -78,27 +82,51 @@ static void take_context(struct serve_ask *q, struct proto_ask *p,
     buf_free(&b);
 }
 
-/* ---- Approvals of AG-UI: the client answers in a request of its own ------ */
+/* ---- Approvals: the client answers in a request of its own --------------- */
 
-static bool resume_one(struct serve_ask *q, struct serve_run *r,
-                       const struct json *item)
+static bool answer_one(struct serve_ask *q, struct serve_run *r, wend_str id,
+                       bool yes)
 {
-    bool yes = str_is(json_get_str(item, "status"), "resolved");
-    const struct json *payload = json_get(item, "payload");
-    const struct json *approved = json_get(payload, "approved");
-    const char *by = ask_text(q, q->user);
-    wend_status s;
-
-    if (payload && payload->kind == JSON_FALSE)
-        yes = false;
-    if (approved)
-        yes = yes && json_is_true(approved);
-    s = wend_run_approve(r->run, json_get_str(item, "interruptId"), yes, by);
-    if (s == WEND_OK)
+    if (wend_run_approve(r->run, id, yes, ask_text(q, q->user)) == WEND_OK)
         return true;
-    respond_problem(q, 409, "answered", "resume", NULL,
+    respond_problem(q, 409, "answered", NULL, NULL,
                     "nothing with this id waits for approval");
     return false;
+}
+
+/* {interruptId, status, payload}: the payload may say no. */
+static bool answer_agui(struct serve_ask *q, struct serve_run *r,
+                        const struct json *list)
+{
+    for (const struct json *i = json_items(list); i; i = i->next) {
+        const struct json *payload = json_get(i, "payload");
+        const struct json *approved = json_get(payload, "approved");
+        bool yes = str_is(json_get_str(i, "status"), "resolved") &&
+                   !(payload && payload->kind == JSON_FALSE) &&
+                   (!approved || json_is_true(approved));
+
+        if (!answer_one(q, r, json_get_str(i, "interruptId"), yes))
+            return false;
+    }
+    return true;
+}
+
+static bool is_responded(const struct json *part)
+{
+    return str_is(json_get_str(part, "state"), "approval-responded");
+}
+
+/* Parts of the newest message: {toolCallId, state, approval:{approved}}. */
+static bool answer_ui(struct serve_ask *q, struct serve_run *r,
+                      const struct json *parts)
+{
+    for (const struct json *c = json_items(parts); c; c = c->next)
+        if (is_responded(c) &&
+            !answer_one(
+                q, r, json_get_str(c, "toolCallId"),
+                json_is_true(json_get(json_get(c, "approval"), "approved"))))
+            return false;
+    return true;
 }
 
 /* The run of this thread that waits, if it is this server's. */
@@ -124,22 +152,23 @@ static struct serve_run *waiting_run(struct serve_ask *q, wend_str thread)
     return r;
 }
 
+typedef bool (*answer_fn)(struct serve_ask *q, struct serve_run *r,
+                          const struct json *list);
+
+/* The stream goes on behind what the client has had. */
 static void resume_thread(struct serve_ask *q, struct proto_ask *p,
-                          const struct json *resume)
+                          const struct json *list, answer_fn answer)
 {
     struct serve_run *r = waiting_run(q, p->session);
-    bool ok = r && r->run;
-    int64_t seq = r ? r->seq : 0, n = r ? r->n : 0;
 
-    if (!ok)
-        respond_problem(q, 409, "over", "resume", NULL,
+    if (!r || !r->run) {
+        respond_problem(q, 409, "over", NULL, NULL,
                         "no run of this thread waits for approval");
-    for (const struct json *i = json_items(resume); ok && i; i = i->next)
-        ok = resume_one(q, r, i);
-    if (ok) {
-        p->past_seq = seq;
-        p->past_n = n;
-        proto_stream(q, p, r->id);
+    } else {
+        p->past_seq = r->seq;
+        p->past_n = r->n;
+        if (answer(q, r, list))
+            proto_stream(q, p, r->id);
     }
     proto_free(p);
 }
@@ -170,14 +199,16 @@ void proto_ag_ui(struct serve_ask *q)
     p.options.run_id = ask_text(q, json_get_str(body, "runId"));
     p.options.version = ask_text(q, json_get_str(body, "protocolVersion"));
     if (json_items(resume)) {
-        resume_thread(q, &p, resume);
+        resume_thread(q, &p, resume, answer_agui);
         return;
     }
     take_context(q, &p, json_get(body, "context"));
-    for (const struct json *m = json_items(list); ok && m; m = m->next)
+    for (const struct json *m = json_items(list); m;) {
         ok = take_agui_message(q, &p, m);
-    for (const struct json *t = json_items(json_get(body, "tools")); t;
-         t = t->next)
+        m = ok ? m->next : NULL;
+    }
+    for (const struct json *t = ok ? json_items(json_get(body, "tools")) : NULL;
+         t; t = t->next)
         proto_tool(&p, json_get_str(t, "name"), json_get_str(t, "description"),
                    json_get(t, "parameters"));
     if (ok)
@@ -252,17 +283,17 @@ static bool take_ui_message(struct serve_ask *q, struct proto_ask *p,
         return true;
     }
     said_begin(&s, q);
-    for (const struct json *c = json_items(json_get(m, "parts")); c;
-         c = c->next) {
+    for (const struct json *c = json_items(json_get(m, "parts")); c;) {
         wend_str type = json_get_str(c, "type");
 
         if (str_is(type, "text"))
             said_text(&s, json_get_str(c, "text"));
         else if (str_is(type, "file"))
             said_url(&s, json_get_str(c, "url"), json_get_str(c, "filename"));
+        c = s.answered ? NULL : c->next; /* the request is gone with it */
     }
-    if (!str_is(role, "system"))
-        return said_end(&s, p, !m->next);
+    if (s.answered || !str_is(role, "system"))
+        return said_end(&s, p, s.answered || !m->next);
     past_text(p, "system", buf_view(&s.text));
     buf_free(&s.text);
     buf_free(&s.parts);
@@ -278,9 +309,27 @@ static void ui_begin(struct serve_ask *q, struct proto_ask *p, wend_str chat)
     p->agent = q->params[0];
     p->session = chat;
     p->dialect = "ui";
-    p->stream = p->goes_on = p->is_done = true;
+    p->stream = p->goes_on = p->is_done = p->interrupts = true;
     p->fields = ui_fields;
     p->fields_count = 1;
+}
+
+static const struct json *newest_parts(const struct json *messages)
+{
+    const struct json *newest = json_items(messages);
+
+    while (newest && newest->next)
+        newest = newest->next;
+    return json_get(newest, "parts");
+}
+
+static bool has_responses(const struct json *messages)
+{
+    for (const struct json *c = json_items(newest_parts(messages)); c;
+         c = c->next)
+        if (is_responded(c))
+            return true;
+    return false;
 }
 
 void proto_ui(struct serve_ask *q)
@@ -298,8 +347,14 @@ void proto_ui(struct serve_ask *q)
         return;
     }
     ui_begin(q, &p, json_get_str(body, "id"));
-    for (const struct json *m = list->first; ok && m; m = m->next)
+    if (has_responses(list)) {
+        resume_thread(q, &p, newest_parts(list), answer_ui);
+        return;
+    }
+    for (const struct json *m = list->first; m;) {
         ok = take_ui_message(q, &p, m);
+        m = ok ? m->next : NULL;
+    }
     if (ok)
         proto_run(q, &p);
     else

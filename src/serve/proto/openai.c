@@ -21,8 +21,9 @@ static void take_model(struct proto_ask *p, wend_str name)
     p->model = str_skip(name, p->agent.len + 1);
 }
 
-/* Pieces of content of both protocols, whose names differ. */
-static void say_piece(struct said *s, const struct json *c)
+/* Pieces of content of both protocols, whose names differ. False: it is
+ * answered, and the request is gone. */
+static bool say_piece(struct said *s, const struct json *c)
 {
     wend_str type = json_get_str(c, "type");
     const struct json *file = json_get(c, "file");
@@ -47,6 +48,7 @@ static void say_piece(struct said *s, const struct json *c)
                         (int)(type.len < 40 ? type.len : 40),
                         type.ptr ? type.ptr : "");
     }
+    return !s->answered;
 }
 
 static bool say_content(struct serve_ask *q, struct proto_ask *p,
@@ -57,8 +59,8 @@ static bool say_content(struct serve_ask *q, struct proto_ask *p,
     said_begin(&s, q);
     if (content && content->kind == JSON_STRING)
         said_text(&s, content->text);
-    for (const struct json *c = json_items(content); c; c = c->next)
-        say_piece(&s, c);
+    for (const struct json *c = json_items(content); c;)
+        c = say_piece(&s, c) ? c->next : NULL;
     return said_end(&s, p, newest);
 }
 
@@ -137,6 +139,18 @@ static void take_tools(struct proto_ask *p, const struct json *body)
     }
 }
 
+/* body NULL: it is answered. */
+static void proto_go(struct serve_ask *q, struct proto_ask *p,
+                     const struct json *body)
+{
+    if (!body) {
+        proto_free(p);
+        return;
+    }
+    take_tools(p, body);
+    proto_run(q, p);
+}
+
 void proto_chat(struct serve_ask *q)
 {
     const struct json *body = proto_body(q), *list;
@@ -160,13 +174,11 @@ void proto_chat(struct serve_ask *q)
     p.options.model = ask_text(q, json_get_str(body, "model"));
     p.options.include_usage = json_is_true(
         json_get(json_get(body, "stream_options"), "include_usage"));
-    for (const struct json *m = list->first; ok && m; m = m->next)
+    for (const struct json *m = list->first; ok && m;) {
         ok = take_chat_message(q, &p, m);
-    take_tools(&p, body);
-    if (ok)
-        proto_run(q, &p);
-    else
-        proto_free(&p);
+        m = ok ? m->next : NULL;
+    }
+    proto_go(q, &p, ok ? body : NULL);
 }
 
 /* ---- Responses ----------------------------------------------------------- */
@@ -240,11 +252,9 @@ void proto_responses(struct serve_ask *q)
         past_text(&p, "system", instructions);
     if (ok && input && input->kind == JSON_STRING)
         p.prompt = input->text;
-    for (const struct json *i = json_items(input); ok && i; i = i->next)
+    for (const struct json *i = ok ? json_items(input) : NULL; i;) {
         ok = take_item(q, &p, i);
-    take_tools(&p, body);
-    if (ok)
-        proto_run(q, &p);
-    else
-        proto_free(&p);
+        i = ok ? i->next : NULL;
+    }
+    proto_go(q, &p, ok ? body : NULL);
 }

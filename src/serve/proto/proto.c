@@ -29,7 +29,8 @@ struct speaker {
     wend_dialect *dialect;
     struct mem mem;
     bool is_done, named, interrupts;
-    int open; /* approvals that wait */
+    bool resumes; /* the client has had the past, up to an interruption */
+    int open;     /* approvals that wait */
     /* Of an answer that is no stream. */
     struct serve_ask *ask;
     struct serve_run *run;
@@ -92,6 +93,11 @@ static void speak(struct serve_flow *s, const wend_event *ev, bool past,
     struct speaker *sp = s->ctx;
     wend_str records = STR_NONE;
 
+    if (sp->resumes && !past) {
+        sp->resumes = false;
+        wend_dialect_interrupt(sp->dialect, &records); /* that was sent */
+        records = STR_NONE;
+    }
     if (wend_dialect_feed(sp->dialect, ev, past ? NULL : &records) != WEND_OK) {
         out->failed = true;
         return;
@@ -145,6 +151,7 @@ static struct speaker *speaker_new(struct serve_ask *q,
     sp->is_done = p->is_done;
     sp->named = p->named;
     sp->interrupts = p->interrupts;
+    sp->resumes = p->past_seq;
     sp->last.mem = &sp->mem;
     if (wend_dialect_new(p->dialect, &p->options, &sp->dialect, err) == WEND_OK)
         return sp;
