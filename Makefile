@@ -112,15 +112,14 @@ WEB_GZ := $(WEB:src/serve/web/%=build/web/%.gz)
 build/web/%.gz: src/serve/web/%
 	@mkdir -p $(@D)
 	$(Q)gzip -9nc $< >$@
-build/web/list.h: $(WEB) Makefile
+build/web/web_list.h: $(WEB) Makefile
 	@mkdir -p $(@D)
 	$(Q)for f in $(notdir $(WEB)); do \
 	    printf 'WEB_FILE(%s, "%s", "\\"%.16s\\"")\n' "$$(echo $$f | tr . _)" $$f \
 	        "$$(sha256sum <src/serve/web/$$f)"; \
 	done >$@
-$(B)/src/serve/web.o: CFLAGS += -DWEB_LIST='"../build/web/list.h"' \
-    -DWEB_BUILT='"build/web"'
-$(B)/src/serve/web.o: build/web/list.h $(WEB_GZ)
+$(B)/src/serve/web.o: CFLAGS += -Ibuild/web -DWEB_BUILT='"build/web"'
+$(B)/src/serve/web.o: build/web/web_list.h $(WEB_GZ) src/serve/openapi.json
 
 $(B)/wend: $(CLI_OBJ) $(LIB_OBJ)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)

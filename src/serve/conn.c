@@ -297,8 +297,8 @@ static void on_head(struct serve_conn *c)
         return;
     }
     c->req->body_max = max;
-    if (c->req->expects && c->req->has_body &&
-        c->req->length <= (int64_t)max && !sock_is_busy(c->sock)) {
+    if (c->req->expects && c->req->has_body && c->req->length <= (int64_t)max &&
+        !sock_is_busy(c->sock)) {
         wend_str go = str_of(http_continue);
 
         sock_write(c->sock, &go, 1);
@@ -420,8 +420,7 @@ static void on_ended(void *ctx)
 
     c->ended = true;
     if ((c->state == CONN_ANSWER && (!c->ask.gone || c->ask.stays)) ||
-        c->state == CONN_DENIED ||
-        (takes_bytes(c) && c->ahead.len) ||
+        c->state == CONN_DENIED || (takes_bytes(c) && c->ahead.len) ||
         (c->state != CONN_STREAM && sock_is_busy(c->sock)))
         return;
     conn_free(c);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "serve/api/api.h"
+#include "serve/proto/proto.h"
 
 enum {
     READ = WEND_RIGHT_READ,
@@ -32,6 +32,7 @@ const struct serve_route serve_routes[] = {
     {"GET", "/web/{}", 0, web_file, 0, false, false},
     {"GET", "/healthz", 0, api_health, 0, false, false},
     {"GET", "/readyz", 0, api_ready, 0, false, false},
+    {"GET", "/openapi.json", READ, web_api, 0, false, false},
     {"POST", "/v1/runs", RUN, api_start, SERVE_BODY_MAX, false, false},
     {"GET", "/v1/runs", READ, api_runs, 0, false, false},
     {"GET", ID, READ, api_run, 0, false, false},
@@ -57,6 +58,12 @@ const struct serve_route serve_routes[] = {
     {"GET", "/v1/providers", READ, api_providers, 0, false, false},
     {"GET", "/v1/stats", READ, api_stats, 0, false, false},
     {"POST", "/v1/blobs", RUN, api_upload, PART_MAX, true, false},
+    {"GET", "/v1/models", READ, proto_models, 0, false, true},
+    {"POST", "/v1/chat/completions", RUN, proto_chat, PROTO_MAX, false, true},
+    {"POST", "/v1/responses", RUN, proto_responses, PROTO_MAX, false, true},
+    {"POST", "/ag-ui/{}", RUN, proto_ag_ui, PROTO_MAX, false, false},
+    {"POST", "/ui/{}", RUN, proto_ui, PROTO_MAX, false, false},
+    {"GET", "/ui/{}/{}/stream", RUN, proto_ui_again, 0, false, false},
     {"GET", "/metrics", WEND_RIGHT_ADMIN, api_metrics, 0, false, false},
     {NULL, NULL, 0, NULL, 0, false, false},
 };

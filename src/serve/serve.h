@@ -386,6 +386,7 @@ int64_t server_now(const struct wend_server *server);
 
 void web_page(struct serve_ask *q);
 void web_file(struct serve_ask *q);
+void web_api(struct serve_ask *q); /* openapi.json */
 
 /* ---- What clients may see (seen.c) --------------------------------------- */
 

@@ -93,8 +93,8 @@ static void on_look(struct timer_node *t)
 
 static void look_after(struct wend_server *server, int64_t ms)
 {
-    server->looks = timer_set(&server->rt->timers, &server->look,
-                              rt_after(server->rt, ms));
+    server->looks =
+        timer_set(&server->rt->timers, &server->look, rt_after(server->rt, ms));
 }
 
 void server_look_on(struct wend_server *server)

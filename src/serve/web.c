@@ -2,7 +2,8 @@
  * web.c - the files of the page, which the library carries.
  *
  * The list is made by the Makefile from src/serve/web, with the beginning of
- * each file's SHA-256 as its entity tag, and each file also compressed.
+ * each file's SHA-256 as its entity tag, and each file also compressed. The
+ * document of the API is carried, too.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,8 +21,9 @@
 #define WEB_FILE(id, name, tag)            \
     CARRY(web_##id, "src/serve/web", name) \
     CARRY(web_gz_##id, WEB_BUILT, name ".gz")
-#include WEB_LIST
+#include <web_list.h>
 #undef WEB_FILE
+CARRY(web_openapi, "src/serve", "openapi.json")
 
 struct web_file {
     const char *name, *tag;
@@ -31,7 +33,7 @@ struct web_file {
 #define WEB_FILE(id, name, tag) \
     {name, tag, web_##id, web_##id##_end, web_gz_##id, web_gz_##id##_end},
 static const struct web_file web_files[] = {
-#include WEB_LIST
+#include <web_list.h>
 };
 #undef WEB_FILE
 
@@ -106,6 +108,14 @@ void web_file(struct serve_ask *q)
     else
         respond_problem(q, 404, "not_found", NULL, NULL,
                         "the page has no such file");
+}
+
+void web_api(struct serve_ask *q)
+{
+    const struct http_field field = {STR("Cache-Control"), STR("no-store")};
+    wend_str body = {web_openapi, (size_t)(web_openapi_end - web_openapi)};
+
+    respond_bytes(q, 200, "application/json", body, &field, 1);
 }
 
 /* The script of the page reads the path. */

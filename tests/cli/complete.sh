@@ -32,7 +32,8 @@ id=$(newest)
 
 # Values that nothing can offer. What is new completes, or has a row here.
 free='N DUR USD X SEQ TEXT GOAL HASH ID SERVER KEY=VALUE KEY[=VALUE] K=V
-    CALL=TEXT WHEN RULE JSON --base-url'
+    CALL=TEXT WHEN RULE JSON ADDR ORIGIN --base-url --public-url
+    --webhook'
 for command in $commands; do
     "$WEND" "$command" --help >help
     is "$command: all options" "$(words "$command" -- | sort | tr '\n' ' ')" \

@@ -9,6 +9,16 @@ commands=$("$WEND" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p')
 ok "--help lists the commands"
 
 man=$top/docs/man/wend.1
+# The part of the manual about a command; one with a page of its own has its
+# options there.
+section_of() { # COMMAND
+    local own=$top/docs/man/wend-$1.1
+    if [ -e "$own" ]; then
+        sed -n '/^\.Sh OPTIONS$/,/^\.S[sh] /p' "$own"
+    else
+        sed -n "/^\.Ss $1\$/,/^\.S[sh] /p" "$man"
+    fi
+}
 # The options of a command: the letter, the name and whether it takes a value,
 # as the help says and as the manual does.
 options_of_help() { # the help is in `help`
@@ -18,7 +28,7 @@ options_of_help() { # the help is in `help`
                print letter, name, value }' | sort
 }
 options_of_manual() { # COMMAND
-    { sed -n "/^\.Ss $1\$/,/^\.S[sh] /s/^\.It Fl /Fl /p" "$man" | awk '
+    { section_of "$1" | sed -n 's/^\.It Fl /Fl /p' | awk '
         function out() { if (name) print letter ? letter : "-", name, value
                          name = letter = value = "" }
         { for (i = 1; i <= NF; i++)
@@ -103,7 +113,7 @@ for command in $commands; do
     esac
     # The words that an option takes are in the manual.
     for name in "$command" run runs; do # "As for run."
-        sed -n "/^\.Ss $name\$/,/^\.S[sh] /p" "$man"
+        section_of "$name"
     done >section
     text=$(<section) unsaid=
     while read -r name; do

@@ -29,7 +29,8 @@ no command|expected a command|
 unknown command|unknown command 'wurst'|wurst
 near command|did you mean 'replay'?|repaly
 unknown option before a command|unknown option --wurst|--wurst
-command of later|'serve' is not available in this version|serve
+command of later|'worker' is not available in this version|worker
+server without a model|no model|serve --listen 127.0.0.1:0
 command of later, with options|'index' is not available|index add --all x
 help about nothing|unknown command 'wurst'|help wurst
 unknown option|unknown option --wurst|run --wurst

@@ -19,11 +19,11 @@
 
 static const struct opt opts[] = {
     ROW_TEXT(listen, "listen", "ADDR",
-             "IP:PORT, localhost:PORT or unix:PATH (default 127.0.0.1:8791)"),
+             "IP:PORT or unix:PATH (default 127.0.0.1:8791)"),
     ROW_TEXT(agents, "agents", "DIR", "serve every agent file in DIR"),
     ROW_FLAG(open, "open", "open the page in a browser"),
     ROW_TEXT(token_file, "token-file", "FILE",
-             "file with the token (default $WEND_TOKEN, else made once)"),
+             "file with the token (default: one that is made)"),
     ROW_TEXT(tokens, "tokens", "FILE",
              "tokens of users: SHA256 USER RIGHT[,RIGHT] a line"),
     ROW_TEXT(public_url, "public-url", "URL",

@@ -4,6 +4,9 @@
  * has one stream; it is given up while the tab is hidden. The feed of runs is
  * held by one tab for all (Web Locks), since a browser opens few connections
  * to one host. */
+import {on} from './text.js';
+import {Log, pageLines} from './fold.js';
+
 
 const HIDDEN_MS = 5000;
 const WAIT_MIN = 500, WAIT_MAX = 15000;
@@ -16,7 +19,7 @@ const asked = new Set();
 export const bus = new EventTarget();
 const emit = (type, detail) => bus.dispatchEvent(new CustomEvent(type, {detail}));
 
-/* ---- The token --------------------------------------------------------------- */
+/* -- The token */
 
 function fromFragment() {
 	const hash = location.hash.slice(1);
@@ -29,18 +32,13 @@ function fromFragment() {
 
 export function setToken(t) {
 	token = t;
-	try { sessionStorage.setItem('wend.token', t); } catch { /* this page only */ }
-}
-
-export function dropToken() {
-	token = null;
-	try { sessionStorage.removeItem('wend.token'); } catch { /* none kept */ }
+	try { sessionStorage.setItem('wend.token', t ?? ''); } catch { /* this page only */ }
 }
 
 /* From the fragment, this tab, or a sibling tab; null: the user must paste it. */
 export async function findToken() {
 	let t = fromFragment();
-	try { t ??= sessionStorage.getItem('wend.token'); } catch { /* none kept */ }
+	try { t ||= sessionStorage.getItem('wend.token'); } catch { /* none kept */ }
 	if (!t) t = await new Promise(done => {
 		asked.add(done);
 		channel.postMessage({ask: 'token'});
@@ -51,7 +49,7 @@ export async function findToken() {
 	return t;
 }
 
-/* ---- Requests ------------------------------------------------------------------ */
+/* -- Requests */
 
 export class Problem extends Error {
 	constructor(status, body) {
@@ -67,8 +65,8 @@ export async function ask(path, {method = 'GET', body, headers, accept, text, si
 	try {
 		res = await fetch(path, {method, signal, cache: 'no-store',
 			headers: {Authorization: 'Bearer ' + token, Accept: accept || 'application/json',
-				...(body !== undefined && !raw ? {'Content-Type': 'application/json'} : {}), ...headers},
-			body: body === undefined ? undefined : raw ? body : JSON.stringify(body)});
+				...(body != null && !raw ? {'Content-Type': 'application/json'} : {}), ...headers},
+			body: body == null ? undefined : raw ? body : JSON.stringify(body)});
 	} catch (e) {
 		if (e.name === 'AbortError') throw e;
 		throw new Problem(0, {detail: 'no contact with the server'});
@@ -87,7 +85,18 @@ export const post = (path, body = {}, headers) => ask(path, {method: 'POST', bod
 
 export const run = (id, rest = '') => '/v1/runs/' + encodeURIComponent(id) + rest;
 
-/* ---- Server-sent events over fetch ----------------------------------------------- */
+/* A whole log. */
+export async function load(id) {
+	const log = new Log();
+	for (let from = 1; from;) {
+		const {lines, next} = pageLines(await ask(run(id, `/events?format=json&from=${from}&limit=2000`), {text: true}));
+		for (const l of lines) log.add(l);
+		from = next;
+	}
+	return log;
+}
+
+/* -- Server-sent events over fetch */
 
 /* Calls frame(id, event, data) for each; returns when the stream ends. */
 async function read(body, frame, alive) {
@@ -184,7 +193,7 @@ export function stream({path, last, frame, over, state}) {
 		if (document.hidden) hidden = setTimeout(close, HIDDEN_MS);
 		else if (!control && !stopped) { tries = 0; connect(); }
 	};
-	document.addEventListener('visibilitychange', visible);
+	on(document, 'visibilitychange', visible);
 	connect();
 	return {
 		close() {
@@ -195,7 +204,7 @@ export function stream({path, last, frame, over, state}) {
 		}, again() { stopped = false; close(); tries = 0; connect(); }, };
 }
 
-/* ---- The feed of runs ------------------------------------------------------------- */
+/* -- The feed of runs */
 
 let feed = null;
 
@@ -206,28 +215,41 @@ channel.onmessage = ({data}) => {
 	else if (data.feed) emit('feed', data.feed);
 };
 
-/* One tab holds the lock until it is closed, hidden or not: a feed is small. */
+/* The tab with the lock reads the feed for all. One that was hidden for a while
+ * hands it to a tab that is seen. */
 export function startFeed() {
 	if (feed) return;
 	feed = true;
-	const hold = () => new Promise(() => {
-		stream({
-			path: () => '/v1/feed', frame(id, event, data) {
+	const hold = () => new Promise(release => {
+		const s = stream({
+			path: () => '/v1/feed',
+			frame(id, event, data) {
 				if (event !== 'run') return;
 				const row = JSON.parse(data);
 				emit('run', row);
 				channel.postMessage({row});
-			}, state(what, at) {
-				const f = {what, at};
-				emit('feed', f);
-				channel.postMessage({feed: f});
-			}, });
+			},
+			state(what, at) {
+				emit('feed', {what, at});
+				channel.postMessage({feed: {what, at}});
+			},
+		});
+		let timer = 0;
+		on(document, 'visibilitychange', function seen() {
+			clearTimeout(timer);
+			if (document.hidden) timer = setTimeout(() => {
+				document.removeEventListener('visibilitychange', seen);
+				s.close();
+				release();
+				on(document, 'visibilitychange', take, {once: true});
+			}, HIDDEN_MS);
+		});
 	});
-	if (navigator.locks) navigator.locks.request('wend.feed', hold);
-	else hold();
+	const take = () => navigator.locks ? navigator.locks.request('wend.feed', hold) : hold();
+	take();
 }
 
-/* ---- Small things that several pages ask ------------------------------------------- */
+/* -- Small things that several pages ask */
 
 export async function sha256(text) {
 	const d = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
@@ -235,9 +257,3 @@ export async function sha256(text) {
 }
 
 export const idempotency = () => ({'Idempotency-Key': crypto.randomUUID()});
-
-let agentsOnce = null;
-export const agents = () => agentsOnce ??= ask('/v1/agents').catch(e => {
-	agentsOnce = null;
-	throw e;
-});

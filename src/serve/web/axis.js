@@ -1,38 +1,29 @@
 /* axis.js - time to pixels with long idle times cut out, the critical path, and
- * how a bar of each state looks. Shared by the timeline, the overview, and the
- * comparison of runs. */
+ * how a bar of each state looks. Shared by the timeline and the overview. */
 
 export const CUT = 24; /* pixels of a break */
 const IDLE_S = 20, IDLE_PART = 0.1;
 
-export const leaf = p => p.kind === 'model' || p.kind === 'call' ||
-	p.kind === 'action' || p.kind === 'retrieval';
+export const leaf = p => ['model', 'call', 'action', 'retrieval'].includes(p.kind);
 
 /* Segments of time in which something happens: [{a, b, v}], v the place on an
- * axis without the idle times, in seconds. */
+ * axis without the idle times, in seconds. Waiting for a person is idle. */
 export function segments(state, now, whole) {
-	const t0 = state.t0, t1 = Math.max(now, state.time, t0 + 0.001);
-	const busy = [];
-	for (const p of state.spans) {
-		if (!leaf(p)) continue;
-		/* Waiting for a person is idle. */
-		const from = p.run0 ?? (p.ask ? p.ask.t1 ?? p.t0 : p.t0);
-		busy.push([Math.max(t0, from), p.t1 ?? (p.state === 'waiting' ? from : now)]);
-	}
-	busy.sort((x, y) => x[0] - y[0]);
-	const least = Math.max(IDLE_S, (t1 - t0) * IDLE_PART);
+	const t0 = state.t0, t1 = Math.max(now, state.time, t0 + 0.001), least = Math.max(IDLE_S, (t1 - t0) * IDLE_PART);
+	const busy = state.spans.filter(leaf).map(p => {
+		const from = Math.max(t0, p.run0 ?? p.ask?.t1 ?? p.t0);
+		return [from, p.t1 ?? (p.state === 'waiting' ? from : now)];
+	}).sort((x, y) => x[0] - y[0]);
 	const out = [];
-	let a = t0, end = t0;
-	if (!whole) for (const [from, to] of busy) {
+	let a = t0, end = t0, v = 0;
+	for (const [from, to] of whole ? [] : [...busy, [t1, t1]]) {
 		if (from - end > least) {
 			out.push({a, b: end});
 			a = from;
 		}
 		end = Math.max(end, to);
 	}
-	if (!whole && t1 - end > least) { out.push({a, b: end}); a = t1; }
 	out.push({a, b: t1});
-	let v = 0;
 	for (const s of out) {
 		s.v = v;
 		v += Math.max(s.b - s.a, 1e-6);
@@ -41,25 +32,15 @@ export function segments(state, now, whole) {
 	return out;
 }
 
-export const total = segs => {
-	const s = segs.at(-1);
-	return s.v + Math.max(s.b - s.a, 1e-6);
-};
+export const total = segs => segs.at(-1).v + Math.max(segs.at(-1).b - segs.at(-1).a, 1e-6);
 
 /* A view of [v0, v1] on `width` pixels. */
 export class Scale {
 	constructor(segs, v0, v1, width) {
-		this.segs = segs;
-		this.v0 = v0;
-		this.first = this.seg(v0);
-		const cuts = this.seg(v1) - this.first;
-		this.k = Math.max(1, width - cuts * CUT) / Math.max(1e-6, v1 - v0);
-	}
-
-	seg(v) {
-		let i = this.segs.length - 1;
-		while (i > 0 && this.segs[i].v > v) i--;
-		return i;
+		Object.assign(this, {segs, v0});
+		const seg = v => Math.max(0, segs.findLastIndex(s => s.v <= v));
+		this.first = seg(v0);
+		this.k = Math.max(1, width - (seg(v1) - this.first) * CUT) / Math.max(1e-6, v1 - v0);
 	}
 
 	/* Seconds of the clock to a place. */
@@ -77,58 +58,43 @@ export class Scale {
 
 	t(x) {
 		for (let i = this.first; ; i++) {
-			const s = this.segs[i], from = (s.v - this.v0) * this.k + CUT * (i - this.first);
-			const to = from + (s.b - s.a) * this.k;
-			if (x <= to + CUT / 2 || i === this.segs.length - 1)
-				return Math.max(s.a, Math.min(s.b, s.a + (x - from) / this.k));
+			const s = this.segs[i], from = (s.v - this.v0) * this.k + CUT * (i - this.first), to = from + (s.b - s.a) * this.k;
+			if (x <= to + CUT / 2 || i === this.segs.length - 1) return Math.max(s.a, Math.min(s.b, s.a + (x - from) / this.k));
 		}
 	}
 }
 
-const STEPS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10,
-	15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400];
-export const step = (k, px = 90) => STEPS.find(s => s * k >= px) ?? 86400;
+const STEPS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600,
+	7200, 14400, 43200, 86400];
+export const step = k => STEPS.find(s => s * k >= 90) ?? 86400;
 
-/* What the end waited for: spans from last to first. */
-export function critical(state) {
-	const done = state.spans.filter(p => leaf(p) && p.t1 !== null &&
-		p.state !== 'skipped' && !(p.kind === 'model' && p.parent >= 0 &&
-			state.spans[p.parent].kind === 'action'));
-	if (!done.length) return {path: new Set(), ms: 0};
-	const byEnd = done.slice().sort((x, y) => x.t1 - y.t1 || x.i - y.i);
-	const named = new Map();
-	for (const p of done) if (p.kind === 'action') named.set(p.key, p);
-	const path = new Set();
-	let cur = byEnd.at(-1), sum = 0, edge = cur.t1;
-	for (let k = byEnd.length - 1; cur && !path.has(cur.i);) {
+/* What the end waited for, from the last to the first: over depends_on, else
+ * the message that made a call, else what ended just before. */
+export function critical({spans}) {
+	const done = spans.filter(p => leaf(p) && p.t1 !== null && p.state !== 'skipped' &&
+		!(p.kind === 'model' && spans[p.parent]?.kind === 'action')).sort((x, y) => x.t1 - y.t1 || x.i - y.i);
+	const named = new Map(done.filter(p => p.kind === 'action').map(p => [p.key, p])), path = new Set();
+	let k = done.length - 1, cur = done[k], sum = 0, edge = Infinity;
+	while (cur && !path.has(cur.i)) {
 		path.add(cur.i);
 		sum += Math.max(0, Math.min(edge, cur.t1) - cur.t0);
 		edge = cur.t0;
-		let next = null;
-		if (cur.kind === 'action' && cur.deps?.length) {
-			for (const d of cur.deps) {
-				const p = named.get(d);
-				if (p && !path.has(p.i) && (!next || p.t1 > next.t1)) next = p;
-			}
-		}
-		if (!next && cur.kind === 'call' && cur.parent >= 0) {
-			const m = state.spans[cur.parent];
-			if (m.kind === 'model' && m.t0 < cur.t0 && (m.t1 === null || m.t1 > cur.t0 - 0.0005))
-				next = path.has(m.i) ? null : m;
-		}
+		const made = cur.kind === 'call' && spans[cur.parent];
+		let next = (cur.kind === 'action' && cur.deps || []).map(d => named.get(d)).filter(p => p && !path.has(p.i))
+			.sort((x, y) => y.t1 - x.t1)[0];
+		if (made?.kind === 'model' && made.t0 < edge && !(made.t1 < edge - 0.0005) && !path.has(made.i)) next = made;
 		if (!next) {
-			while (k >= 0 && (byEnd[k].t1 > cur.t0 + 0.0005 || path.has(byEnd[k].i))) k--;
-			next = k >= 0 && !(cur.kind === 'action' && byEnd[k].kind === 'action') ? byEnd[k] : null;
+			while (k >= 0 && (done[k].t1 > edge + 0.0005 || path.has(done[k].i))) k--;
+			if (done[k] && !(cur.kind === 'action' && done[k].kind === 'action')) next = done[k];
 		}
 		cur = next;
 	}
 	return {path, ms: sum * 1000};
 }
 
-/* ---- Colours and bars ------------------------------------------------------------- */
+/* -- Colours and bars */
 
-const NAMES = ['bg', 'panel', 'sunk', 'line', 'edge', 'ink', 'mute', 'run',
-	'wait', 'fail', 'deny', 'ok', 'model', 'tool', 'action'];
+const NAMES = ['bg', 'panel', 'sunk', 'line', 'edge', 'ink', 'mute', 'run', 'wait', 'fail', 'deny', 'ok', 'model', 'tool', 'action'];
 
 /* The tokens of the style sheet as colours that a canvas takes. */
 export function palette() {
@@ -146,15 +112,12 @@ const hatches = new Map();
 export function hatch(g, colour, dpr) {
 	const key = colour + dpr;
 	if (!hatches.has(key)) {
-		const c = document.createElement('canvas');
+		const c = document.createElement('canvas'), h = c.getContext('2d');
 		c.width = c.height = 6 * dpr;
-		const h = c.getContext('2d');
 		h.scale(dpr, dpr);
 		h.strokeStyle = colour;
 		h.lineWidth = 1.6;
-		h.beginPath();
-		for (const d of [-6, 0, 6]) { h.moveTo(d, 6); h.lineTo(d + 6, 0); }
-		h.stroke();
+		h.stroke(new Path2D('M-6 6L0 0M0 6L6 0M6 6L12 0'));
 		hatches.set(key, c);
 	}
 	const p = g.createPattern(hatches.get(key), 'repeat');
@@ -162,74 +125,50 @@ export function hatch(g, colour, dpr) {
 	return p;
 }
 
-export const hue = (c, p) => p.kind === 'model' ? c.model : p.kind === 'call' ||
-	p.kind === 'retrieval' ? c.tool : c.action;
+export const hue = (c, p) => p.kind === 'model' ? c.model : p.kind === 'call' || p.kind === 'retrieval' ? c.tool : c.action;
 
 /* A bar from x0 to x1 in the row with its middle at y. */
 export function bar(g, c, kind, state, x0, x1, y, h, dpr) {
-	const w = Math.max(2, x1 - x0), top = y - h / 2;
+	const w = Math.max(2, x1 - x0), top = y - h / 2, end = x0 + w, low = top + h;
+	const fill = (colour, ...box) => { g.fillStyle = colour; g.fillRect(...box); };
+	const frame = (colour, width) => { g.strokeStyle = colour; g.strokeRect(x0 + 0.5, top + 0.5, width, h - 1); };
+	const shape = (colour, points) => { g.fillStyle = colour; g.fill(new Path2D('M' + points.join('L'))); };
 	const colour = hue(c, {kind});
 	g.lineWidth = 1;
 	switch (state) {
-	case 'running':
-		g.fillStyle = colour;
-		g.fillRect(x0, top, Math.max(1, w - 5), h);
-		g.fillRect(x0 + w - 5, top, 5, 2);
-		g.fillRect(x0 + w - 5, top + h - 2, 5, 2);
+	case 'running': /* the right edge is open */
+		fill(colour, x0, top, Math.max(1, w - 5), h);
+		fill(colour, end - 5, top, 5, 2);
+		fill(colour, end - 5, low - 2, 5, 2);
 		break;
 	case 'waiting':
-		g.fillStyle = hatch(g, c.wait, dpr);
-		g.fillRect(x0, top, w, h);
-		g.strokeStyle = c.wait;
-		g.strokeRect(x0 + 0.5, top + 0.5, w - 1, h - 1);
+		fill(hatch(g, c.wait, dpr), x0, top, w, h);
+		frame(c.wait, w - 1);
 		break;
-	case 'failed': case 'timeout':
-		g.fillStyle = c.fail;
-		g.beginPath();
-		g.moveTo(x0, top);
-		if (w > 8) { g.lineTo(x0 + w - 6, top); g.lineTo(x0 + w - 3, top + h / 2); g.lineTo(x0 + w, top); }
-		else g.lineTo(x0 + w, top);
-		g.lineTo(x0 + w, top + h);
-		g.lineTo(x0, top + h);
-		g.fill();
+	case 'failed': case 'timeout': /* a notch */
+		shape(c.fail, [[x0, top], ...(w > 8 ? [[end - 6, top], [end - 3, y]] : []), [end, top], [end, low], [x0, low]]);
 		break;
-	case 'denied':
-		g.strokeStyle = c.deny;
-		g.strokeRect(x0 + 0.5, top + 0.5, Math.max(3, w - 1), h - 1);
-		g.fillStyle = c.deny;
-		g.fillRect(x0, y - 1, Math.max(4, w), 2);
+	case 'denied': /* an outline with a middle line */
+		frame(c.deny, Math.max(3, w - 1));
+		fill(c.deny, x0, y - 1, Math.max(4, w), 2);
 		break;
-	case 'canceled':
-		g.fillStyle = colour;
-		g.beginPath();
-		g.moveTo(x0, top);
-		g.lineTo(x0 + w, top);
-		g.lineTo(x0 + Math.max(1, w - 8), top + h);
-		g.lineTo(x0, top + h);
-		g.fill();
+	case 'canceled': /* the end is slanted */
+		shape(colour, [[x0, top], [end, top], [x0 + Math.max(1, w - 8), low], [x0, low]]);
 		break;
 	case 'skipped':
-		g.strokeStyle = c.edge;
 		g.setLineDash([3, 2]);
-		g.strokeRect(x0 + 0.5, top + 0.5, Math.max(7, w - 1), h - 1);
+		frame(c.edge, Math.max(7, w - 1));
 		g.setLineDash([]);
 		break;
-	case 'unknown':
-		g.fillStyle = hatch(g, c.fail, dpr);
-		g.fillRect(x0, top, Math.max(6, w), h);
-		break;
-	case 'cached':
-		g.fillStyle = colour;
-		g.fillRect(x0, y - 2, w, 4);
+	case 'unknown': /* the ends are open */
+		fill(hatch(g, c.fail, dpr), x0, top, Math.max(6, w), h);
 		break;
 	case 'superseded': case 'limit':
 		g.globalAlpha = 0.4;
-		g.fillStyle = colour;
-		g.fillRect(x0, top, w, h);
+		fill(colour, x0, top, w, h);
 		g.globalAlpha = 1;
 		break;
 	default:
-		g.fillStyle = colour;
-		g.fillRect(x0, top, w, h);
+		fill(colour, x0, state === 'cached' ? y - 2 : top, w, state === 'cached' ? 4 : h);
 	}
 }

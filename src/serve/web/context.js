@@ -20,8 +20,7 @@ export class View {
 		for (const p of list) for (const q of p.parts) if (!names.includes(q.name)) names.push(q.name);
 		const hue = name => 'f-' + (names.indexOf(name) % 6);
 		const most = Math.max(...list.map(p => p.tokens), 1);
-		const rows = list.slice(-200).map(p => this.row(p, most, hue));
-		const last = list.at(-1);
+		const rows = list.slice(-200).map(p => this.row(p, most, hue)), last = list.at(-1);
 		const cut = last.parts.filter(q => q.truncated || q.cut);
 		this.node.replaceChildren(
 			el('p', `${count(last.tokens)} of ${count(last.budget)} tokens in the last request.`),

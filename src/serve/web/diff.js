@@ -1,21 +1,9 @@
 /* diff.js - two runs side by side: turns aligned by number, calls by name and
  * arguments, equal ones folded, all bars on one scale. */
 import {el, foreign, oneLine, badge, ms, count, cost, stateWord, BAD, runHref} from './text.js';
-import {Log, pageLines} from './fold.js';
 import {argsGist} from './talk.js';
 import * as api from './api.js';
 import {shell} from './main.js';
-
-async function load(id) {
-	const log = new Log();
-	for (let from = 1; from;) {
-		const {lines, next} = pageLines(await api.ask(api.run(id,
-			`/events?format=json&from=${from}&limit=2000`), {text: true}));
-		for (const l of lines) log.add(l);
-		from = next;
-	}
-	return log.state;
-}
 
 /* Turn (or plan) -> its model text and its calls in order. */
 function turns(s) {
@@ -63,11 +51,11 @@ function head(s, id) {
 }
 
 export async function open(main, [a, b]) {
-	shell.crumbs(el('a', {href: '/'}, 'runs'), el('span', {'aria-current': 'page'}, 'compare'));
+	shell.crumbs(el('a', {href: '/'}, 'runs'), 'compare');
 	shell.title('compare \u2013 wend');
 	let s, t;
 	try {
-		[s, t] = await Promise.all([load(a), load(b)]);
+		[s, t] = (await Promise.all([api.load(a), api.load(b)])).map(l => l.state);
 	} catch (e) {
 		return void main.replaceChildren(el('p.empty', e.message));
 	}

@@ -1,6 +1,6 @@
 /* events.js - the kept events as a real table. Only rows near the window are in
  * it; rows above and below stand for the rest. */
-import {el, foreign, oneLine, when} from './text.js';
+import {el, foreign, oneLine, when, on} from './text.js';
 
 const ROWS = 60;
 
@@ -32,10 +32,10 @@ export class View {
 		this.body = el('tbody');
 		this.box = el('div.events', {tabindex: '0'}, el('table', {'aria-label': 'Events'},
 			el('thead', el('tr', ...['seq', 'at', 'turn', 'type', 'what'].map((c, i) =>
-				el('th.' + c, {scope: 'col'}, ['#', 'Time', 'Turn', 'Type', ''][i])))), this.body));
+				el('th.' + c, {scope: 'col'}, ['#', 'Time', 'Turn', 'Type', 'Summary'][i])))), this.body));
 		this.node = el('div.view', el('div.tools', this.filter, this.count), this.box);
-		this.box.addEventListener('scroll', () => this.soon(), {passive: true});
-		this.body.addEventListener('click', e => {
+		on(this.box, 'scroll', () => this.soon(), {passive: true});
+		on(this.body, 'click', e => {
 			const tr = e.target.closest('tr[data-seq]');
 			if (!tr) return;
 			e.preventDefault();
@@ -62,8 +62,7 @@ export class View {
 		const want = this.ctx.chosen?.seq;
 		if (want && want !== this.at) {
 			this.at = want;
-			const i = this.hits ? this.hits.indexOf(want) : want - 1;
-			const h = this.high();
+			const i = this.hits ? this.hits.indexOf(want) : want - 1, h = this.high();
 			if (i >= 0 && (i * h < this.box.scrollTop || i * h > this.box.scrollTop + this.box.clientHeight - 3 * h))
 				this.box.scrollTop = i * h - this.box.clientHeight / 2;
 		}
@@ -95,7 +94,7 @@ export class View {
 		const tr = el('tr', {class: (bad ? 'bad' : '') + (this.ctx.chosen?.seq === seq ? ' chosen' : '')},
 			el('td.seq.num', el('a', {href: '?v=events&e=' + seq}, String(seq))),
 			el('td.at.num', when(e.time, this.ctx.state.t0, true)),
-			el('td.turn.num', e.turn === undefined ? '' : String(e.turn)),
+			el('td.turn.num', e.turn == null ? '' : String(e.turn)),
 			el('td.type', e.type), el('td.what', foreign(oneLine(String(gist(e.type, d)).slice(0, 800), 200))));
 		tr.dataset.seq = seq;
 		return tr;

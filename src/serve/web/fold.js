@@ -7,300 +7,229 @@
 const SNAP = 256; /* kept events between snapshots */
 const LIVE_MAX = 65536; /* characters of output that still comes */
 
-export function begin() {
-	return {
-		seq: 0, time: 0, t0: 0, delta: [0, 0],
-		run: null, status: 'running', outcome: null, error: null, limit: null,
-		text: '', metrics: null, epoch: 0, by: null, fork: null,
-		spans: [], items: [], marks: [], gaps: [], children: [],
-		open: new Map(), /* key of what is open -> index of its span */
-		asks: new Map(), /* key -> index of the span that waits */
-		deps: new Map(), /* action -> what plan_start says about it */
-		turn: -1, plan: -1, model: -1, paused: false, };
-}
+export const begin = () => ({seq: 0, time: 0, t0: 0, delta: [0, 0], run: null, status: 'running', outcome: null, error: null,
+	limit: null, text: '', metrics: null, by: null, fork: null, turn: -1, plan: -1, model: -1, paused: false,
+	spans: [], items: [], marks: [], gaps: [],
+	open: new Map(), /* key of what is open -> index of its span */
+	asks: new Map(), /* key -> index of the span that waits */
+	deps: new Map(), /* action -> what plan_start says about it */
+});
 
 export function copyState(s) {
-	return {...s, delta: [...s.delta], spans: s.spans.slice(),
-		items: s.items.slice(), marks: s.marks.slice(), gaps: s.gaps.slice(),
-		children: s.children.slice(), open: new Map(s.open),
-		asks: new Map(s.asks), deps: new Map(s.deps)};
+	const c = {...s, open: new Map(s.open), asks: new Map(s.asks), deps: new Map(s.deps)};
+	for (const k of ['delta', 'spans', 'items', 'marks', 'gaps']) c[k] = s[k].slice();
+	return c;
 }
 
-/* ---- Spans --------------------------------------------------------------------- */
-
-function add(s, e, span) {
-	const i = s.spans.length;
-	s.spans.push({i, seq: e.seq, end: 0, t0: e.time, t1: null, state: 'running',
-		turn: e.turn ?? -1, item: -1, parent: -1, ...span});
-	return i;
-}
+/* -- Spans */
 
 function set(s, i, change) {
-	s.spans[i] = {...s.spans[i], ...change};
+	if (i != null) s.spans[i] = {...s.spans[i], ...change};
+}
+
+/* A span that is open under `key`. */
+function open(s, e, key, span) {
+	const i = s.spans.length;
+	s.spans.push({i, seq: e.seq, end: 0, t0: e.time, t1: null, state: 'running', turn: e.turn ?? -1, item: -1, parent: -1, ...span});
+	s.open.set(key, i);
+	return i;
 }
 
 function item(s, e, it) {
 	const i = s.items.length;
 	s.items.push({i, seq: e.seq, time: e.time, turn: e.turn ?? -1, ...it});
 	if (it.span >= 0) set(s, it.span, {item: i});
-	return i;
 }
 
-const note = (s, e, text, level, more) =>
-	item(s, e, {kind: 'note', text, level: level || 'info', ...more});
+const note = (s, e, text, level = 'info', more) => item(s, e, {kind: 'note', text, level, ...more});
+const tick = (s, e, kind) => s.marks.push({seq: e.seq, kind});
 
 function close(s, e, key, change) {
 	const i = s.open.get(key);
-	if (i === undefined) return -1;
 	s.open.delete(key);
 	set(s, i, {end: e.seq, t1: e.time, ...change});
-	return i;
 }
 
 const callKey = (e, id) => `c/${e.turn ?? -1}/${id}`;
-const actKey = id => 'a/' + id;
-const askKey = (e, d) => d.call !== undefined ? callKey(e, d.call) : actKey(d.action);
-const modelKey = (e, d) => `m/${d.action ?? ''}/${d.branch ?? ''}`;
+const askKey = (e, d) => d.call !== undefined ? callKey(e, d.call) : 'a/' + d.action;
+const modelKey = d => `m/${d.action ?? ''}/${d.branch ?? ''}`;
 
 function status(s) {
-	if (s.outcome) s.status = s.outcome;
-	else s.status = s.asks.size ? 'waiting' : s.paused ? 'paused' : 'running';
+	s.status = s.outcome ?? (s.asks.size ? 'waiting' : s.paused ? 'paused' : 'running');
+}
+
+/* Attempts: the last one ends, another one may follow after a delay. */
+const piece = t0 => ({t0, t1: null, state: 'running'});
+const cut = (list, e, state, more) => list.map(p => p.t1 === null ?
+	{...p, t0: Math.min(p.t0, e.time), t1: e.time, state, ...more} : p);
+
+function retry(s, e, i, reason, more) {
+	if (i == null) return;
+	set(s, i, {attempt: e.data.attempt + 1, pieces: [...cut(s.spans[i].pieces, e, 'failed', {reason}),
+		piece(e.time + e.data.delay_ms / 1000)], ...more});
+	tick(s, e, 'retry');
 }
 
 /* The span of a call or an action, made when it is first heard of. */
-function worker(s, e, key, kind, d) {
+function worker(s, e, d) {
+	const key = askKey(e, d), call = d.call !== undefined, info = call ? null : s.deps.get(d.action);
 	let i = s.open.get(key);
 	if (i !== undefined) return i;
-	const info = kind === 'action' ? s.deps.get(d.action) : null;
-	const of = kind === 'action' ? s.plan : s.model >= 0 &&
-		s.spans[s.model].turn === (e.turn ?? -1) ? s.model : s.turn;
-	i = add(s, e, {kind, key: kind === 'call' ? d.call : d.action,
-		name: d.name ?? info?.name ?? '', parent: of, pieces: [], run0: null,
-		args: d.args ?? d.params ?? null, ask: null, child: null,
-		wave: info?.wave ?? 0, deps: info?.depends_on ?? null,
-		estimate: info?.estimate_ms ?? 0, live: ''});
-	s.open.set(key, i);
-	item(s, e, {kind, span: i});
+	i = open(s, e, key, {kind: call ? 'call' : 'action', key: d.call ?? d.action, name: d.name ?? info?.name ?? '',
+		parent: !call ? s.plan : s.spans[s.model]?.turn === (e.turn ?? -1) ? s.model : s.turn, pieces: [], run0: null,
+		args: d.args ?? d.params ?? null, ask: null, child: null, wave: info?.wave, deps: info?.depends_on, live: ''});
+	item(s, e, {kind: s.spans[i].kind, span: i});
 	return i;
 }
 
-function started(s, e, key, kind, d) {
-	const i = worker(s, e, key, kind, d), was = s.spans[i];
-	set(s, i, {state: 'running', run0: was.run0 ?? e.time, start: e.seq,
-		args: d.args ?? d.params, invalid: !!d.args_invalid, class: d.class ?? null,
-		policy: d.policy ?? null, attempt: d.attempt, type: d.type ?? null,
-		mode: d.mode ?? null, target: d.target ?? null, idem: d.key ?? null,
-		pieces: [...was.pieces, {t0: e.time, t1: null, state: 'running'}]});
+function started(s, e, d) {
+	const i = worker(s, e, d), {key, run0, pieces} = s.spans[i];
+	set(s, i, {...d, key, idem: d.key, state: 'running', run0: run0 ?? e.time, start: e.seq, args: d.args ?? d.params,
+		pieces: [...pieces, piece(e.time)]});
 }
 
-function ended(s, e, key, kind, d) {
-	const i = worker(s, e, key, kind, d), was = s.spans[i];
+function ended(s, e, d) {
+	const i = worker(s, e, d), key = askKey(e, d), state = d.outcome;
 	s.asks.delete(key);
-	close(s, e, key, {state: d.outcome, output: d.output, ms: d.ms,
-		error: d.error ?? null, cached: !!d.cached, truncated: !!d.truncated,
-		labels: d.labels ?? null, given: d.given ?? null, reason: d.reason ?? null,
-		structured: d.structured, parts: d.parts ?? null, live: '',
-		by: d.outcome === 'canceled' ? s.by : null, pieces: was.pieces.map(p => p.t1 === null ?
-			{...p, t1: e.time, state: d.outcome} : p)});
+	close(s, e, key, {...d, state, live: '', by: state === 'canceled' ? s.by : null, pieces: cut(s.spans[i].pieces, e, state)});
+	if (state !== 'ok' && state !== 'skipped') tick(s, e, 'bad');
 	status(s);
 }
 
-/* ---- Deltas -------------------------------------------------------------------- */
+/* -- Deltas */
 
 function delta(s, e, field) {
 	const [seq, n] = s.delta, d = e.data;
-	if (e.seq < seq || (e.seq === seq && e.n <= n)) return; /* a repeat */
+	if (e.seq < seq || e.seq === seq && e.n <= n) return; /* a repeat */
 	s.delta = [e.seq, e.n];
-	if (field === 'live') {
-		const i = s.open.get(askKey(e, d));
-		if (i !== undefined) set(s, i, {live: (s.spans[i].live + d.text)
-			.slice(-LIVE_MAX)});
-		return;
-	}
-	const i = s.open.get(modelKey(e, d));
-	if (i === undefined) return;
-	const was = s.spans[i], change = {};
+	const i = s.open.get(field === 'live' ? askKey(e, d) : modelKey(d)), was = s.spans[i];
 	/* What model_part says already is not said again. */
-	if (e.seq < was.sealed) return;
-	if (was.first === null) change.first = e.time;
-	if (field === 'args') change.writing = (was.writing || 0) + d.text.length;
-	else change[field] = was[field] + d.text;
-	set(s, i, change);
+	if (!was || e.seq < was.sealed) return;
+	if (field === 'live') set(s, i, {live: (was.live + d.text).slice(-LIVE_MAX)});
+	else set(s, i, {first: was.first ?? e.time, [field]: field === 'writing' ? was.writing + d.text.length : was[field] + d.text});
 }
 
-/* ---- The events ---------------------------------------------------------------- */
+/* -- The events */
+
+const CONTROLS = {cancel: 'canceled', pause: 'paused', continue: 'continued', limits: 'limits changed',
+	compact: 'asked to shorten the conversation'};
 
 const on = {
 	run_start(s, e, d) {
+		const {prompt, agent, model, user, session, cwd, limits, labels = {}, plan, follows, config} = d;
 		s.t0 = e.time;
-		s.run = {id: e.run, prompt: d.prompt, agent: d.agent, model: d.model,
-			user: d.user ?? null, session: d.session ?? null, cwd: d.cwd,
-			limits: d.limits, labels: d.labels ?? {}, plan: d.plan ?? null,
-			parent: d.parent_run ?? null, follows: d.follows ?? null,
-			tools: d.config?.tools?.length ?? 0, instructions: d.config?.instructions ?? '',
-			policy: d.config?.policy ?? null, parts: d.parts ?? null};
-		if (d.messages) item(s, e, {kind: 'past', messages: d.messages, follows: d.follows ?? null});
-		item(s, e, {kind: 'user', text: d.prompt, parts: d.parts ?? null});
-	}, run_fork(s, e, d) {
+		s.run = {id: e.run, prompt, agent, model, user, session, cwd, limits, labels, plan, follows, parent: d.parent_run,
+			tools: config?.tools?.length};
+		if (d.messages) item(s, e, {kind: 'past', messages: d.messages, follows});
+		item(s, e, {kind: 'user', text: prompt, parts: d.parts});
+	},
+	run_fork(s, e, d) {
 		s.fork = {parent: d.parent, at: d.at};
-		if (s.run) s.run = {...s.run, id: e.run, model: d.model ?? s.run.model,
-			limits: d.limits ?? s.run.limits};
+		s.run = {...s.run, id: e.run, model: d.model ?? s.run?.model, limits: d.limits ?? s.run?.limits};
 		s.outcome = null;
 		s.gaps.push({t0: s.time, t1: e.time, why: 'forked'});
-		s.marks.push({seq: e.seq, kind: 'fork'});
+		tick(s, e, 'fork');
 		note(s, e, `forked after event ${d.at}`, 'info', {run: d.parent});
-	}, run_resume(s, e, d) {
-		s.epoch = d.epoch;
-		s.gaps.push({t0: s.time, t1: e.time, why: `resumed (epoch ${d.epoch})`});
-		note(s, e, `resumed, epoch ${d.epoch}`, 'info');
+		status(s);
+	},
+	run_resume(s, e, d) {
+		const why = `resumed (epoch ${d.epoch})`;
+		s.gaps.push({t0: s.time, t1: e.time, why});
+		note(s, e, why);
 		s.outcome = null;
 		status(s);
-	}, run_end(s, e, d) {
-		s.outcome = d.outcome;
-		s.text = d.text;
-		s.error = d.error ?? null;
-		s.limit = d.limit ?? null;
-		s.metrics = d.metrics;
+	},
+	run_end(s, e, {outcome, text, error = null, limit = null, metrics}) {
+		const last = s.spans.at(-1), told = error && last?.kind === 'model' && last.error?.message === error.message;
+		Object.assign(s, {outcome, text, error, limit, metrics});
 		s.asks.clear();
 		status(s);
-		const last = s.spans.at(-1), told = last?.kind === 'model' &&
-			last.error?.message === s.error?.message; /* just above */
-		item(s, e, {kind: 'end', outcome: d.outcome, error: told ? null : s.error, limit: s.limit,
-			by: s.by, text: s.run?.plan ? d.text : ''});
-	}, turn_start(s, e, d) {
-		s.turn = add(s, e, {kind: 'turn', key: d.id, name: 'turn ' + d.counter, failed: 0});
-		s.open.set('t', s.turn);
-		s.marks.push({seq: e.seq, kind: 'turn'});
-	}, turn_end(s, e, d) {
-		close(s, e, 't', {state: d.outcome, failed: d.failed_calls, calls: d.calls});
-	}, context_start(s, e, d) {
-		s.open.set('x', add(s, e, {kind: 'context', name: 'context',
-			parent: s.turn, budget: d.budget_tokens}));
-	}, context_end(s, e, d) {
-		close(s, e, 'x', {state: 'ok', tokens: d.tokens, parts: d.parts,
-			broke: d.prefix_changed ?? null, hash: d.prefix_hash});
-	}, retrieval_start(s, e, d) {
-		s.open.set('r', add(s, e, {kind: 'retrieval', name: d.source,
-			parent: s.turn, query: d.query, hits: []}));
-	}, retrieval_hit(s, e, d) {
+		item(s, e, {kind: 'end', outcome, error, told, limit, by: s.by, text: s.run?.plan ? text : ''});
+	},
+	turn_start(s, e, d) {
+		s.turn = open(s, e, 't', {kind: 'turn', key: d.id, name: 'turn ' + d.counter, failed: 0});
+		tick(s, e, 'turn');
+	},
+	turn_end: (s, e, d) => close(s, e, 't', {state: d.outcome, failed: d.failed_calls}),
+	context_start: (s, e, d) => open(s, e, 'x', {kind: 'context', name: 'context', parent: s.turn, budget: d.budget_tokens}),
+	context_end: (s, e, d) => close(s, e, 'x', {state: 'ok', tokens: d.tokens, parts: d.parts, broke: d.prefix_changed}),
+	retrieval_start: (s, e, d) => open(s, e, 'r', {kind: 'retrieval', name: d.source, parent: s.turn, query: d.query, output: []}),
+	retrieval_hit(s, e, d) {
 		const i = s.open.get('r');
-		if (i !== undefined) set(s, i, {hits: [...s.spans[i].hits, d]});
-	}, retrieval_end(s, e, d) {
-		close(s, e, 'r', {state: d.error ? 'failed' : 'ok', error: d.error ?? null, count: d.count});
-	}, compacted(s, e, d) {
-		note(s, e, `conversation shortened (${d.method}): ${d.messages_before} to ` +
-			`${d.messages_after} messages, ${d.tokens_before} to ${d.tokens_after} ` +
-			'tokens', 'info', {detail: d.summary ?? null});
-	}, model_start(s, e, d) {
-		const a = d.action === undefined ? undefined : s.open.get(actKey(d.action));
-		const i = add(s, e, {kind: 'model', key: '', name: d.model,
-			purpose: d.purpose, parent: a ?? s.turn, first: null, text: '',
-			thinking: '', sealed: 0, attempt: d.attempt, messages: d.messages,
-			usage: null, calls: null, branch: d.branch ?? null,
-			pieces: [{t0: e.time, t1: null, state: 'running'}]});
-		s.open.set(modelKey(e, d), i);
+		set(s, i, {output: [...s.spans[i]?.output ?? [], d]});
+	},
+	retrieval_end: (s, e, d) => close(s, e, 'r', {state: d.error ? 'failed' : 'ok', error: d.error}),
+	compacted: (s, e, d) => note(s, e, `conversation shortened (${d.method}): ${d.messages_before} to ${d.messages_after} messages, ` +
+		`${d.tokens_before} to ${d.tokens_after} tokens`, 'info', {detail: d.summary}),
+	model_start(s, e, d) {
+		const a = d.action === undefined ? undefined : s.open.get('a/' + d.action);
+		const i = open(s, e, modelKey(d), {kind: 'model', name: d.model, purpose: d.purpose, parent: a ?? s.turn, first: null, text: '',
+			thinking: '', writing: 0, sealed: 0, attempt: d.attempt, messages: d.messages, pieces: [piece(e.time)]});
 		if (a === undefined) s.model = i;
-		if (d.purpose === 'answer' || d.purpose === 'plan')
-			item(s, e, {kind: 'model', span: i});
-	}, model_part(s, e, d) {
-		const i = s.open.get(modelKey(e, d));
-		if (i !== undefined) set(s, i, {text: d.text, sealed: e.seq, thinking: d.thinking ?? ''});
-	}, model_retry(s, e, d) {
-		const i = s.open.get(modelKey(e, d));
-		if (i === undefined) return;
-		const was = s.spans[i];
-		set(s, i, {name: d.next_model || was.name, attempt: d.attempt + 1,
-			pieces: [...was.pieces.slice(0, -1), {...was.pieces.at(-1), t1: e.time,
-				state: 'failed', reason: d.reason},
-			{t0: e.time + d.delay_ms / 1000, t1: null, state: 'running'}]});
-		s.marks.push({seq: e.seq, kind: 'retry'});
-	}, model_end(s, e, d) {
-		let i = close(s, e, modelKey(e, d), {});
-		if (i < 0) return;
-		const was = s.spans[i];
-		set(s, i, {state: d.outcome, text: d.text, thinking: d.thinking ?? '',
-			usage: d.usage, ms: d.ms, finish: d.finish, error: d.error ?? null,
-			calls: d.calls, by: d.outcome === 'canceled' ? s.by : null,
-			first: was.first ?? (d.first_token_ms ?
-				Math.min(e.time, was.t0 + d.first_token_ms / 1000) : null),
-			pieces: was.pieces.map(p => p.t1 === null ?
-				{...p, t0: Math.min(p.t0, e.time), t1: e.time, state: d.outcome} : p)});
-		if (d.outcome === 'failed') s.marks.push({seq: e.seq, kind: 'bad'});
-	}, approval_ask(s, e, d) {
-		const key = askKey(e, d);
-		const i = worker(s, e, key, d.call !== undefined ? 'call' : 'action', d);
-		set(s, i, {state: 'waiting', args: d.args, ask: {seq: e.seq, t0: e.time,
-			t1: null, risk: d.risk, layers: d.layers, reason: d.reason,
-			rule: d.rule ?? null, yes: null, by: null}});
-		s.asks.set(key, i);
-		s.marks.push({seq: e.seq, kind: 'ask'});
+		if (d.purpose === 'answer' || d.purpose === 'plan') item(s, e, {kind: 'model', span: i});
+	},
+	model_part: (s, e, d) => set(s, s.open.get(modelKey(d)), {text: d.text, thinking: d.thinking ?? '', sealed: e.seq}),
+	model_retry: (s, e, d) => retry(s, e, s.open.get(modelKey(d)), d.reason, d.next_model && {name: d.next_model}),
+	model_end(s, e, d) {
+		const was = s.spans[s.open.get(modelKey(d))], state = d.outcome;
+		if (!was) return;
+		close(s, e, modelKey(d), {...d, state, thinking: d.thinking ?? '', by: state === 'canceled' ? s.by : null,
+			first: was.first ?? (d.first_token_ms ? Math.min(e.time, was.t0 + d.first_token_ms / 1000) : null),
+			pieces: cut(was.pieces, e, state)});
+		if (state === 'failed') tick(s, e, 'bad');
+	},
+	approval_ask(s, e, d) {
+		const i = worker(s, e, d), {risk, layers, reason, rule} = d;
+		set(s, i, {state: 'waiting', args: d.args, ask: {seq: e.seq, t0: e.time, t1: null, risk, layers, reason, rule}});
+		s.asks.set(askKey(e, d), i);
+		tick(s, e, 'ask');
 		status(s);
-	}, approval_answer(s, e, d) {
-		const key = askKey(e, d), i = s.asks.get(key);
+	},
+	approval_answer(s, e, d) {
+		const key = askKey(e, d), i = s.asks.get(key), {yes, by, remember} = d;
 		s.asks.delete(key);
-		if (i !== undefined) set(s, i, {state: d.yes ? 'running' : 'denied',
-			rule: d.yes ? null : d.by, ask: {...s.spans[i].ask, t1: e.time,
-				yes: d.yes, by: d.by, remember: d.remember ?? null}});
+		set(s, i, {state: yes ? 'running' : 'denied', rule: yes ? null : by, ask: {...s.spans[i]?.ask, t1: e.time, yes, by, remember}});
 		status(s);
-	}, call_start: (s, e, d) => started(s, e, callKey(e, d.call), 'call', d), call_end(s, e, d) {
-		ended(s, e, callKey(e, d.call), 'call', d);
-		if (d.outcome !== 'ok') s.marks.push({seq: e.seq, kind: 'bad'});
-	}, plan_start(s, e, d) {
+	},
+	call_start: started,
+	call_end: ended,
+	plan_start(s, e, d) {
 		for (const a of d.actions) s.deps.set(a.id, a);
-		s.plan = add(s, e, {kind: 'plan', key: d.plan, name: d.name, parent: d.call === undefined ? -1 :
-				s.open.get(callKey(e, d.call)) ?? s.turn,
-			waves: d.waves, estimate: d.critical_path_ms, actions: d.actions.length});
-		s.open.set('p', s.plan);
-	}, plan_action(s, e, d) {
-		if (d.action?.id !== undefined) s.deps.set(d.action.id, {...d.action,
-			depends_on: d.action.depends_on ?? [], wave: d.action.wave ?? 0});
-	}, action_start: (s, e, d) => started(s, e, actKey(d.action), 'action', d),
-	action_retry(s, e, d) {
-		const i = s.open.get(actKey(d.action));
-		if (i === undefined) return;
-		const was = s.spans[i];
-		set(s, i, {attempt: d.attempt + 1, pieces: [...was.pieces.slice(0, -1),
-			{...was.pieces.at(-1), t1: e.time, state: 'failed',
-				reason: d.error?.code}, {t0: e.time + d.delay_ms / 1000, t1: null, state: 'running'}]});
-		s.marks.push({seq: e.seq, kind: 'retry'});
-	}, action_end(s, e, d) {
-		ended(s, e, actKey(d.action), 'action', d);
-		if (d.outcome !== 'ok' && d.outcome !== 'skipped')
-			s.marks.push({seq: e.seq, kind: 'bad'});
-	}, plan_end(s, e, d) {
-		close(s, e, 'p', {state: d.outcome, ms: d.ms, ok: d.ok, failed: d.failed, skipped: d.skipped});
-	}, branch_start(s, e, d) {
-		s.open.set('b/' + d.branch, add(s, e, {kind: 'branch', key: d.branch,
-			name: d.label || d.branch, parent: s.turn}));
-	}, branch_end(s, e, d) {
-		close(s, e, 'b/' + d.branch, {state: d.outcome, text: d.text});
-	}, child_start(s, e, d) {
-		s.children.push({run: d.run, agent: d.agent, state: 'running'});
-		const i = d.call !== undefined || d.action !== undefined ? s.open.get(askKey(e, d)) : undefined;
-		if (i !== undefined) set(s, i, {child: d.run, agent: d.agent});
-	}, child_end(s, e, d) {
-		s.children = s.children.map(c => c.run === d.run ?
-			{...c, state: d.outcome, metrics: d.metrics} : c);
-	}, message(s, e, d) {
-		if (d.by === 'wend') note(s, e, d.text, 'info');
-		else item(s, e, {kind: 'user', text: d.text, said: true, role: d.role,
-			parts: d.parts ?? null, pinned: !!d.pinned});
-	}, control(s, e, d) {
-		if (d.what === 'pause') s.paused = true;
-		if (d.what === 'continue') s.paused = false;
+		s.plan = open(s, e, 'p', {kind: 'plan', key: d.plan, name: d.name, waves: d.waves, actions: d.actions.length,
+			parent: d.call === undefined ? -1 : s.open.get(callKey(e, d.call)) ?? s.turn});
+	},
+	plan_action(s, e, {action: a}) {
+		if (a?.id !== undefined) s.deps.set(a.id, {depends_on: [], wave: 0, ...a});
+	},
+	action_start: started,
+	action_retry: (s, e, d) => retry(s, e, s.open.get('a/' + d.action), d.error?.code),
+	action_end: ended,
+	plan_end: (s, e, d) => close(s, e, 'p', {state: d.outcome}),
+	branch_start: (s, e, d) => open(s, e, 'b/' + d.branch, {kind: 'branch', name: d.label || d.branch, parent: s.turn}),
+	branch_end: (s, e, d) => close(s, e, 'b/' + d.branch, {state: d.outcome, text: d.text}),
+	child_start(s, e, d) {
+		if (d.call ?? d.action) set(s, s.open.get(askKey(e, d)), {child: d.run, agent: d.agent});
+	},
+	message(s, e, d) {
+		if (d.by === 'wend') note(s, e, d.text);
+		else item(s, e, {kind: 'user', said: true, text: d.text, parts: d.parts, pinned: d.pinned});
+	},
+	control(s, e, d) {
+		if (d.what === 'pause' || d.what === 'continue') s.paused = d.what === 'pause';
 		if (d.what === 'cancel') s.by = d.by;
 		status(s);
-		const words = {cancel: 'canceled', pause: 'paused', continue: 'continued',
-			limits: 'limits changed', compact: 'asked to shorten the conversation'};
-		note(s, e, `${words[d.what] ?? d.what} by ${d.by}`, 'info');
-	}, metrics(s, e, d) { s.metrics = d; }, progress(s, e, d) { s.progress = d; },
-	warning: (s, e, d) => note(s, e, d.message, 'warn', {code: d.code}), error(s, e, d) {
+		note(s, e, `${Object.hasOwn(CONTROLS, d.what) ? CONTROLS[d.what] : d.what} by ${d.by}`);
+	},
+	metrics(s, e, d) { s.metrics = d; },
+	warning: (s, e, d) => note(s, e, d.message, 'warn', {code: d.code}),
+	error(s, e, d) {
 		note(s, e, d.message, 'error', {code: d.code});
-		s.marks.push({seq: e.seq, kind: 'bad'});
-	}, };
+		tick(s, e, 'bad');
+	},
+};
 
 const DELTAS = {text_delta: 'text', thinking_delta: 'thinking',
-	args_delta: 'args', call_output: 'live', action_output: 'live'};
+	args_delta: 'writing', call_output: 'live', action_output: 'live'};
 
 /* One event into a state. True if it was new. */
 export function fold(s, e) {
@@ -315,7 +244,7 @@ export function fold(s, e) {
 	return true;
 }
 
-/* ---- The log: exact bytes, and the state at any event ---------------------------- */
+/* -- The log: exact bytes, and the state at any event */
 
 const HEAD = /^\{"run":"([^"]*)","seq":(\d+),(?:"n":(\d+),)?"time":([\d.]+),"type":"(\w+)"/;
 
@@ -376,37 +305,40 @@ export function again(state, seq) {
 	return {calls, unsafe, open};
 }
 
+/* The end of the string that begins at `i`: a quote after an even number of
+ * backslashes. */
+function quote(raw, i) {
+	for (let n = 1; n & 1;) {
+		i = raw.indexOf('"', i + 1);
+		if (i < 0) return raw.length;
+		for (n = 0; raw[i - 1 - n] === '\\';) n++;
+	}
+	return i;
+}
+
+/* The JSON text that begins at `from`. */
+function value(raw, from) {
+	let i = from;
+	for (let depth = 0; i < raw.length; i++) {
+		const c = raw[i];
+		if (c === '"') i = quote(raw, i);
+		else if (c === '{' || c === '[') depth++;
+		else if ((c === '}' || c === ']') && depth-- === 0 || c === ',' && depth === 0) break;
+	}
+	return raw.slice(from, i);
+}
+
 /* The text of the member `key` of data, byte for byte: what a hash is made of. */
 export function slice(raw, key) {
-	let depth = 0;
-	for (let i = 0; i < raw.length; i++) {
-		const c = raw[i];
+	for (let i = 0, depth = 0; i < raw.length; i++) {
+		const c = raw[i], from = i + 1;
 		if (c === '"') {
-			const from = i + 1;
-			for (i++; raw[i] !== '"'; i++) if (raw[i] === '\\') i++;
-			if (depth === 2 && raw[i + 1] === ':' && raw.slice(from, i) === key)
-				return value(raw, i + 2);
+			i = quote(raw, i);
+			if (depth === 2 && raw[i + 1] === ':' && raw.slice(from, i) === key) return value(raw, i + 2);
 		} else if (c === '{' || c === '[') depth++;
 		else if (c === '}' || c === ']') depth--;
 	}
 	return null;
-}
-
-/* The end of a JSON text that begins at `i` of `raw`. */
-function value(raw, i) {
-	const from = i;
-	for (let depth = 0; i < raw.length; i++) {
-		const c = raw[i];
-		if (c === '"') {
-			for (i++; raw[i] !== '"'; i++) if (raw[i] === '\\') i++;
-			if (!depth) { i++; break; }
-		} else if (c === '{' || c === '[') depth++;
-		else if (c === '}' || c === ']') {
-			if (depth === 0) break;
-			if (--depth === 0) { i++; break; }
-		} else if (c === ',' && depth === 0) break;
-	}
-	return raw.slice(from, i);
 }
 
 /* {"events":[E,...],"next":N}: each event as it was written. */

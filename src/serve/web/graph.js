@@ -1,6 +1,6 @@
 /* graph.js - plans as boxes by wave, and the family of a run: a column for each
  * branch, with the event at which it left its parent. */
-import {el, svg, oneLine, ms, plain, stateWord, MARKS, BAD, runHref} from './text.js';
+import {el, svg, oneLine, ms, plain, stateWord, MARKS, BAD, runHref, on} from './text.js';
 import {critical} from './axis.js';
 import * as api from './api.js';
 
@@ -49,12 +49,12 @@ function box(a, {x, y}, pick) {
 		svg('rect', {class: 'box' + (s === 'skipped' ? ' skip' : BAD.has(s) ? ' bad' :
 			s === 'running' ? ' now' : ''), width: BW, height: BH, rx: 4}),
 		label(10, 16, fit(a.name, BW - 34)), label(10, 32, fit([a.type, s && s !== 'ok' ?
-			stateWord(a) : a.ms !== undefined ? ms(a.ms) : a.estimate_ms ? '~' + ms(a.estimate_ms) : '']
+			stateWord(a) : a.ms != null ? ms(a.ms) : a.estimate_ms ? '~' + ms(a.estimate_ms) : '']
 			.filter(Boolean).join(', '), BW - 20), 't-mute'));
 	if (a.critical) g.append(svg('rect', {class: 'bar-crit', y: BH, width: BW, height: 2}));
 	if (s && MARKS[s]) g.append(svg('g', {class: 'm s-' + s, transform: `translate(${BW - 20} 8)`},
 		svg('path', {d: MARKS[s]})));
-	if (pick) g.addEventListener('click', () => pick(a));
+	if (pick) on(g, 'click', () => pick(a));
 	return g;
 }
 

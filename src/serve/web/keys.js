@@ -1,5 +1,5 @@
 /* keys.js - the sheet of keys. */
-import {el, button} from './text.js';
+import {el, button, on} from './text.js';
 
 const KEYS = [['?', 'this sheet'], ['j k', 'next, previous row'], ['/', 'filter'],
 	['g g', 'first message'], ['G', 'last message'], ['[ ]', 'previous, next turn'],
@@ -14,7 +14,7 @@ export function help() {
 			...k.split(' ').flatMap(x => [el('kbd', x), ' '])), el('span', what)])),
 		el('p.mute', 'Single keys can be turned off in the menu.'),
 		el('div.buttons', button('Close', () => d.close())));
-	d.addEventListener('close', () => d.remove());
+	on(d, 'close', () => d.remove());
 	document.body.append(d);
 	d.showModal();
 }

@@ -5,7 +5,7 @@
  * http, https or mailto, with their host beside them if the text is another. */
 import {el, put, plain} from './text.js';
 
-/* ---- Blocks: a pure split of the text ------------------------------------------ */
+/* -- Blocks: a pure split of the text */
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^`]*)$/;
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$/;
@@ -68,8 +68,7 @@ export function blocks(text, base = 0) {
 
 /* A list: items with the lines that are indented below them. */
 function list(lines, i, from, out) {
-	const first = ITEM.exec(lines[i].text), ordered = /\d/.test(first[2]);
-	const items = [];
+	const first = ITEM.exec(lines[i].text), ordered = /\d/.test(first[2]), items = [];
 	let k = i, loose = false;
 	while (k < lines.length) {
 		const m = ITEM.exec(lines[k].text);
@@ -112,7 +111,7 @@ function cells(line) {
 	return out;
 }
 
-/* ---- Inside a line ---------------------------------------------------------------- */
+/* -- Inside a line */
 
 const INLINE = new RegExp([
 	'\\\\([!-/:-@[-`{-~])', /* 1 escaped */
@@ -166,7 +165,7 @@ export function inline(to, text, depth = 0) {
 	put(to, text.slice(at));
 }
 
-/* ---- Blocks to elements -------------------------------------------------------------- */
+/* -- Blocks to elements */
 
 function tableOf(rows) {
 	const align = rows[1].map(c => c.endsWith(':') ? c.startsWith(':') ? 'mid' : 'num' : '');
@@ -204,7 +203,7 @@ export function block(b, depth = 0) {
 		put(e.appendChild(el('code')), b.text);
 		return e;
 	case 'heading':
-		e = el('h' + Math.min(6, b.level + 2), {class: 'h h' + b.level, dir: 'auto'});
+		e = el('h' + Math.min(6, b.level + 1), {class: 'h h' + b.level, dir: 'auto'});
 		inline(e, b.text);
 		return e;
 	case 'rule': return el('hr');
@@ -256,8 +255,7 @@ export class Markdown {
 		});
 		const b = list.at(-1);
 		if (!done && b?.type === 'code' && !b.shut) {
-			const code = this.open[0].lastChild;
-			const node = document.createTextNode(b.text);
+			const code = this.open[0].lastChild, node = document.createTextNode(b.text);
 			code.replaceChildren(node);
 			this.raw = {node, text: b.text};
 		}

@@ -61,7 +61,7 @@ export class View {
 		if (!list.length) return void this.node.replaceChildren(el('p.mute', 'No answer of a model yet.'));
 		const u = list.map(p => p.usage), some = u.some(x => x.input + x.output);
 		const first = list.map(p => p.first ? (p.first - p.t0) * 1000 : 0), took = list.map(p => p.ms);
-		const paid = u.every(x => x.cost !== undefined);
+		const paid = u.every(x => x.cost != null);
 		this.node.replaceChildren(
 			some ? plot('Tokens by model call', key(['f-5', 'in, cached'], ['f-1', 'in'], ['f-3', 'thinking'],
 				['f-2', 'out']), bars(u.map(x => [[x.cached, 'f-5'], [x.input - x.cached, 'f-1'],

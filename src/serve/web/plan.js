@@ -88,7 +88,7 @@ class Plan {
 }
 
 export async function open(main, [sha]) {
-	shell.crumbs(el('span', {'aria-current': 'page'}, 'plan'));
+	shell.crumbs('plan');
 	shell.title('plan \u2013 wend');
 	const page = new Plan(main);
 	if (sha) api.ask('/v1/blobs/' + encodeURIComponent(sha), {text: true}).then(t => {

@@ -1,8 +1,8 @@
 /* run.js - the page of one run: loads its log, follows it, and shows it in
  * views. One queue, one frame: lines are folded and views redrawn at most once
  * a frame, and never for longer than BUDGET_MS. */
-import {el, badge, foreign, oneLine, plain, stateWord, ms, count, cost, say,
-	keep, BAD, runHref} from './text.js';
+import {el, button, badge, foreign, oneLine, plain, stateWord, ms, count, cost, say, copy, on, runHref,
+	BAD} from './text.js';
 import {Log, pageLines} from './fold.js';
 import * as api from './api.js';
 import {shell, go, query} from './main.js';
@@ -13,219 +13,168 @@ import {Inspector} from './inspect.js';
 import {Scrubber} from './scrub.js';
 
 const BUDGET_MS = 8;
-const PAGE = 2000;
-const TABS = [['talk', 'Talk'], ['time', 'Time'], ['graph', 'Graph'],
-	['context', 'Context'], ['numbers', 'Numbers'], ['events', 'Events'], ['more', 'More']];
+const PAGE = 1000;
+const TABS = ['Talk', 'Time', 'Graph', 'Context', 'Numbers', 'Events', 'More'];
 const LATER = {graph: () => import('./graph.js'), context: () => import('./context.js'),
 	numbers: () => import('./numbers.js'), events: () => import('./events.js')};
-const OVER = new Set(['ok', 'limit', 'canceled', 'failed']);
+
+/* A message to send: Enter sends, `send` may fail with a reason. */
+export function composer(text, name, send) {
+	const note = el('span.note', {role: 'status'}), go = el('button.main', name), form = el('form.composer', text, note, go);
+	on(text, 'keydown', e => {
+		if (e.key !== 'Enter' || e.shiftKey || e.isComposing) return;
+		e.preventDefault();
+		form.requestSubmit();
+	});
+	on(form, 'submit', async e => {
+		e.preventDefault();
+		const words = text.value.trim();
+		if (!words || go.disabled) return;
+		go.disabled = true;
+		note.textContent = '';
+		try {
+			await send(words);
+			text.value = '';
+		} catch (err) {
+			note.textContent = plain(err.message + (err.body?.hint ? '; ' + err.body.hint : ''), 400);
+		}
+		go.disabled = false;
+	});
+	return {form, go, note};
+}
 
 export class RunPage {
 	constructor(main, id, params) {
-		this.id = id;
-		this.log = new Log();
-		this.row = null;
-		this.queue = [];
-		this.qi = 0;
-		this.views = {};
-		this.chosen = null; /* {span} or {seq} */
-		this.at = null;
-		this.loading = true;
+		Object.assign(this, {id, log: new Log(), queue: [], qi: 0, at: null, loading: true});
 		this.build(main);
 		this.params(params);
-		this.onRow = ({detail}) => {
-			if (detail.run !== id) return;
-			this.row = {...this.row, ...detail};
-			if (!this.stream && !OVER.has(detail.status) &&
-				detail.status !== 'interrupted') this.follow();
+		const changed = ({detail: r}) => {
+			if (r.run !== id) return;
+			this.row = {...this.row, ...r};
+			/* Resumed, by whomever. */
+			if (!this.loading && !this.stream && !this.over() && !this.dead()) this.follow();
 			this.soon();
+		}, again = () => { this.redraw = true; this.soon(); };
+		on(api.bus, 'run', changed);
+		on(window, 'wend-look', again);
+		const timer = setInterval(() => document.hidden || this.over() || this.past || this.dead() || this.soon(), 1000);
+		this.undo = () => {
+			api.bus.removeEventListener('run', changed);
+			removeEventListener('wend-look', again);
+			clearInterval(timer);
 		};
-		api.bus.addEventListener('run', this.onRow);
-		this.timer = setInterval(() => this.tick(), 1000);
-		this.again = () => { this.redraw = true; this.soon(); };
-		addEventListener('wend-clock', this.again);
-		addEventListener('wend-theme', this.again);
 	}
 
 	get state() { return this.past ?? this.log.state; }
-	now() {
-		return this.past ? this.past.time : this.log.state.outcome ||
-			this.dead() ? this.log.state.time : Math.max(this.log.state.time,
-			Date.now() / 1000 + (this.skew ?? 0));
-	}
-	dead() { return this.row?.status === 'interrupted' && !this.log.state.outcome; }
-	status() {
-		const s = this.state;
-		return this.dead() && !this.past ? 'interrupted' : s.status;
-	}
 	over() { return !!this.log.state.outcome; }
-	canAct() { return !this.past; }
+	dead() { return this.row?.status === 'interrupted' && !this.over(); }
+	now() {
+		const {time} = this.log.state;
+		return this.past ? this.past.time : this.over() || this.dead() ? time :
+			Math.max(time, Date.now() / 1000 + (this.skew ?? 0));
+	}
 
-	/* ---- The page ---------------------------------------------------------------- */
+	/* -- The page */
 
 	build(main) {
 		main.className = 'page-run';
 		this.talk = new Talk(this);
 		this.cards = new Approvals(this);
-		this.composer = this.makeComposer();
 		this.time = new Timeline(this);
 		this.inspector = new Inspector(this);
 		this.scrub = new Scrubber(this);
-		this.views.time = this.time;
-		this.tabs = el('div.tabs', {role: 'tablist', 'aria-label': 'Views'},
-			...TABS.map(([k, t]) => el('button', {type: 'button', role: 'tab', id: 'tab-' + k,
-				class: 'tab t-' + k, 'aria-controls': k === 'talk' ? 'talk' : 'view',
-				on: {click: () => k === 'more' ? this.more() : this.tab(k)}}, t)));
-		this.tabs.addEventListener('keydown', e => this.tabKey(e));
-		this.view = el('div.view', {id: 'view', role: 'tabpanel'}, this.time.node);
-		this.talkPane = el('section.pane-talk', {id: 'talk',
-			'aria-label': 'Conversation'}, this.talk.node, this.cards.node, this.composer);
-		this.node = el('div.run', this.scrub.node, el('div', {class: 'split'},
-			this.talkPane, el('section.pane-view', {'aria-label': 'Views'},
-				this.tabs, this.view, this.inspector.node)));
+		this.views = {time: this.time};
+		this.text = el('textarea', {rows: 1, id: 'say', 'aria-label': 'Message', dir: 'auto'});
+		this.box = composer(this.text, 'Say', t => this.said(t));
+		this.tabs = el('div.tabs', {role: 'tablist', 'aria-label': 'Views', on: {keydown: e => this.tabKey(e)}}, ...TABS.map(t => {
+			const k = t.toLowerCase();
+			return button(t, () => k === 'more' ? this.tabs.classList.toggle('open') : this.tab(k),
+				{role: 'tab', id: 'tab-' + k, class: 'tab t-' + k, 'aria-controls': k === 'talk' ? 'talk' : 'view'});
+		}));
+		this.view = el('div.view', {id: 'view', role: 'tabpanel', 'aria-label': 'View'}, this.time.node);
+		this.node = el('div.run', this.scrub.node, el('div.split', el('section.pane-talk', {id: 'talk', 'aria-label': 'Conversation'},
+			this.talk.node, this.cards.node, this.box.form),
+		el('section.pane-view', {'aria-label': 'Views'}, this.tabs, this.view, this.inspector.node)));
 		main.replaceChildren(this.node);
-	}
-
-	makeComposer() {
-		this.text = el('textarea', {rows: 1, id: 'say', 'aria-label': 'Message',
-			placeholder: 'Say something to the run', dir: 'auto'});
-		this.send = el('button.main', 'Say');
-		this.sayNote = el('span.mute.note', {role: 'status'});
-		const form = el('form.composer', this.text, this.sayNote, this.send);
-		const grow = () => {
-			this.text.style.setProperty('height', 'auto');
-			this.text.style.setProperty('height', Math.min(200, this.text.scrollHeight + 2) + 'px');
-		};
-		this.text.addEventListener('input', grow);
-		this.text.addEventListener('keydown', e => {
-			if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) {
-				e.preventDefault();
-				form.requestSubmit();
-			}
-		});
-		form.addEventListener('submit', async e => {
-			e.preventDefault();
-			const text = this.text.value.trim();
-			if (!text || this.send.disabled) return;
-			this.send.disabled = true;
-			try {
-				await this.said(text);
-				this.text.value = '';
-				this.sayNote.textContent = '';
-				grow();
-			} catch (err) {
-				this.sayNote.textContent = err.message;
-			}
-			this.send.disabled = false;
-			this.head();
-		});
-		return form;
 	}
 
 	/* Into the run while it goes on; afterwards as the next of a conversation. */
 	async said(text) {
-		if (!this.over() && !this.dead()) {
-			const r = await api.post(api.run(this.id, '/say'), {text});
-			say(r.told === 'queued' ? 'queued' : 'said');
-			return;
-		}
-		const r = await api.ask('/v1/runs', {method: 'POST', headers: api.idempotency(),
-			body: {prompt: text, follow: this.id}});
-		this.next(r.run);
+		if (!this.over() && !this.dead()) return say((await api.post(api.run(this.id, '/say'), {text})).told);
+		this.next((await api.post('/v1/runs', {prompt: text, follow: this.id}, api.idempotency())).run);
 	}
 
 	next(run) { go(runHref(run)); }
 
 	tab(name, quiet) {
-		if (!TABS.some(([k]) => k === name) || name === 'more') name = 'time';
+		const key = name === 'talk' || !LATER[name] ? 'time' : name, view = this.views[this.current = key];
+		if (name !== 'talk') name = key;
 		this.node.dataset.tab = name;
 		this.tabs.classList.remove('open');
 		for (const b of this.tabs.children) {
-			const on = b.id === 'tab-' + name;
-			b.setAttribute('aria-selected', String(on));
-			b.tabIndex = on ? 0 : -1;
+			const chosen = b.id === 'tab-' + name;
+			b.setAttribute('aria-selected', chosen);
+			b.tabIndex = chosen ? 0 : -1;
 		}
-		const key = name === 'talk' ? 'time' : name;
-		this.current = key;
 		if (!quiet) query({v: name === 'time' ? null : name});
-		const view = this.views[key];
-		if (view) {
-			this.view.replaceChildren(view.node);
-			this.redraw = true;
-			this.soon();
-		} else LATER[key]().then(m => {
+		if (!view) return LATER[key]().then(m => {
 			this.views[key] ??= new m.View(this);
 			if (this.current === key) this.tab(name, true);
 		});
+		this.view.replaceChildren(view.node);
+		this.redraw = true;
+		this.soon();
 	}
 
-	more() { this.tabs.classList.toggle('open'); }
-
 	tabKey(e) {
-		const by = {ArrowRight: 1, ArrowLeft: -1}[e.key];
+		const by = {ArrowRight: 1, ArrowLeft: -1}[e.key], list = [...this.tabs.children].filter(b => b.checkVisibility());
 		if (!by) return;
-		const list = [...this.tabs.children].filter(b => b.checkVisibility());
-		const next = list[(list.indexOf(document.activeElement) + by + list.length) %
-			list.length];
+		const next = list.at((list.indexOf(document.activeElement) + by) % list.length);
 		e.preventDefault();
 		next.focus();
 		if (next.id !== 'tab-more') next.click();
 	}
 
 	params(p) {
-		this.want = {seq: +p.get('e') || 0, call: p.get('c'), action: p.get('a'),
-			turn: p.get('t'), at: +p.get('at') || 0, z: p.get('z')};
+		this.want = p;
 		this.tab(p.get('v') || (matchMedia('(max-width: 699px)').matches ? 'talk' : 'time'), true);
 		if (!this.loading) this.place();
 	}
 
-	/* What the address asks for, once it is known. */
+	/* What the address asks for, once it is known; a failed run opens at what
+	 * failed first and was not made good. */
 	place() {
-		const w = this.want, s = this.log.state;
-		if (w.at) this.goTo(w.at);
-		if (w.z) this.time.zoomTo(w.z);
-		let span = -1;
-		const find = f => s.spans.findIndex(f);
-		if (w.seq) return this.select({seq: w.seq}, true);
-		if (w.call) span = find(p => p.kind === 'call' && p.key === w.call &&
-			(!w.turn || p.turn === +w.turn));
-		else if (w.action) span = find(p => p.kind === 'action' && p.key === w.action);
-		else if (w.turn) span = find(p => p.kind === 'turn' && p.turn === +w.turn);
-		else if (s.outcome === 'failed') span = this.firstCause();
-		if (span >= 0) this.select({span}, true);
+		const w = this.want, {spans, outcome, error} = this.log.state, [c, a, t] = ['c', 'a', 't'].map(k => w.get(k));
+		if (w.get('at')) this.goTo(+w.get('at'));
+		if (w.get('z')) this.time.zoomTo(w.get('z'));
+		if (w.get('e')) return this.select({seq: +w.get('e')}, true);
+		const is = (kind, key) => p => p.kind === kind && (key == null || p.key === key) && (t == null || p.turn === +t);
+		const bad = spans.filter(p => BAD.has(p.state) && p.kind !== 'turn' && p.kind !== 'plan');
+		const hit = c != null ? spans.find(is('call', c)) : a != null ? spans.find(is('action', a)) :
+			t != null ? spans.find(is('turn')) : outcome === 'failed' ? bad.find(p => p.error && error?.message.includes(p.error.message)) ??
+				bad.at(-1) : null;
+		if (hit) this.select({span: hit.i}, true);
 	}
 
-	/* A failed run opens at what failed first and was not made good. */
-	firstCause() {
-		const s = this.log.state, bad = s.spans.filter(p => BAD.has(p.state) &&
-			p.kind !== 'turn' && p.kind !== 'plan');
-		const code = s.error?.message;
-		const hit = bad.find(p => p.error && code && (p.error.message === code ||
-			code.includes(p.error.message))) ?? bad.at(-1);
-		return hit ? hit.i : -1;
-	}
-
-	/* ---- Loading and following ---------------------------------------------------- */
+	/* -- Loading and following */
 
 	async load() {
 		try {
 			this.row = await api.ask(api.run(this.id));
 			this.head();
 			/* The next page comes while this one is folded. */
-			const page = from => api.ask(api.run(this.id,
-				`/events?format=json&from=${from}&limit=${PAGE}`), {text: true});
+			const page = from => api.ask(api.run(this.id, `/events?format=json&from=${from}&limit=${PAGE}`), {text: true});
 			for (let coming = page(1); coming;) {
 				const {lines, next} = pageLines(await coming);
 				if (this.closed) return;
 				coming = next && page(next);
-				for (const l of lines) this.queue.push(l);
-				await this.drained();
+				this.queue.push(...lines);
+				this.soon();
+				await new Promise(done => { this.drained = done; });
 			}
 		} catch (e) {
-			if (this.closed) return;
-			this.node.replaceChildren(el('div.empty', el('h2', {},
-				e.status === 404 ? 'No such run' : 'This run cannot be shown'),
-			el('p', plain(e.message, 400)), el('p', el('a', {href: '/'}, 'All runs'))));
+			if (!this.closed) this.node.replaceChildren(el('div.empty', el('h2', e.status === 404 ? 'No such run' :
+				'This run cannot be shown'), el('p', plain(e.message, 400)), el('a', {href: '/'}, 'All runs')));
 			return;
 		}
 		this.loading = false;
@@ -235,45 +184,39 @@ export class RunPage {
 		this.soon();
 	}
 
-	drained() {
-		this.soon();
-		return new Promise(done => { this.onDrained = done; });
-	}
-
 	follow() {
-		this.first = true;
+		let first = true;
 		this.stream?.close();
 		this.stream = api.stream({
-			path: () => api.run(this.id, '/events'), last: () => {
+			path: () => api.run(this.id, '/events'),
+			last: () => {
 				/* At first from what is open, so that its text comes as a whole. */
-				const seq = this.first ? this.log.from() - 1 : this.log.state.seq;
-				this.first = false;
+				const seq = first ? this.log.from() - 1 : this.log.state.seq;
+				first = false;
 				return seq;
-			}, frame: (id, event, data) => {
+			},
+			frame: (id, event, data) => {
 				if (event === 'lagged') return;
 				this.queue.push(data);
 				this.soon();
-			}, over: () => this.over() || this.queue.slice(this.qi).some(l =>
-				l.includes('"type":"run_end"')), state: (what, at) => {
+			},
+			over: () => this.over() || this.queue.some(l => l.includes('"type":"run_end"')),
+			state: async (what, at) => {
 				shell.lost(what === 'lost' ? at : 0);
-				if (what === 'over' && !this.over()) this.refresh();
-			}, });
-	}
-
-	async refresh() {
-		try {
-			this.row = {...this.row, ...await api.ask(api.run(this.id))};
-			this.soon();
-		} catch { /* the feed tells */ }
+				if (what !== 'over') return;
+				this.stream = null;
+				if (!this.over()) this.row = {...this.row, ...await api.ask(api.run(this.id))};
+				this.soon();
+			},
+		});
 	}
 
 	soon() {
-		if (!this.frame && !this.closed)
-			this.frame = requestAnimationFrame(() => { this.frame = 0; this.step(); });
+		if (!this.closed) this.frame ||= requestAnimationFrame(() => { this.frame = 0; this.step(); });
 	}
 
 	step() {
-		const t = performance.now(), was = this.log.state.seq;
+		const t = performance.now(), was = this.log.state.seq, s = this.log.state;
 		while (this.qi < this.queue.length) {
 			this.log.add(this.queue[this.qi++]);
 			if ((this.qi & 15) === 0 && performance.now() - t > BUDGET_MS) break;
@@ -281,127 +224,97 @@ export class RunPage {
 		if (this.qi >= this.queue.length) {
 			this.queue = [];
 			this.qi = 0;
-			const done = this.onDrained;
-			this.onDrained = null;
-			done?.();
+			this.drained?.();
+			this.drained = null;
 		}
-		const s = this.log.state;
-		if (s.seq !== was && s.time && !this.skew && !this.loading)
-			this.skew = Math.min(0, s.time - Date.now() / 1000);
+		if (s.seq !== was && !this.loading) this.skew ??= Math.min(0, s.time - Date.now() / 1000);
 		this.draw();
-		if (s.outcome && was !== s.seq && !this.loading) {
-			say('the run ended: ' + stateWord({state: s.outcome, ...s}));
-		}
+		if (s.outcome && was !== s.seq && !this.loading) say('the run ended: ' + stateWord({...s, state: s.outcome}));
 		if (this.queue.length || this.talk.late()) this.soon();
 	}
 
 	draw() {
-		const s = this.state, view = this.views[this.current];
+		const s = this.state;
 		/* A long log is drawn after its first page, and when all of it is there. */
-		if (!s.run || (this.loading && (this.queue.length || this.drew))) return;
+		if (!s.run || this.loading && (this.queue.length || this.drew)) return;
 		const first = !this.drew || this.drew === 1 && !this.loading;
 		this.drew = this.loading ? 1 : 2;
 		this.talk.update(s);
 		this.cards.update(this.log.state, !this.past);
 		this.head();
-		/* The rest of a first picture in frames of its own. */
-		if (first) {
-			this.redraw = true;
-			requestAnimationFrame(() => requestAnimationFrame(() => this.drawRest(this.state, view)));
-		} else this.drawRest(s, view);
+		const rest = () => {
+			if (this.closed) return;
+			this.views[this.current]?.update(this.state, this.redraw);
+			this.scrub.update(this.log.state);
+			this.inspector.update(this.state);
+			this.redraw = false;
+		};
+		/* The rest of a first picture in a frame of its own. */
+		if (!first) return rest();
+		this.redraw = true;
+		requestAnimationFrame(() => requestAnimationFrame(rest));
 	}
 
-	drawRest(s, view) {
-		if (this.closed) return;
-		view?.update(s, this.redraw);
-		this.scrub.update(this.log.state);
-		this.inspector.update(s);
-		this.redraw = false;
-	}
-
-	tick() {
-		if (document.hidden || this.over() || this.past || this.dead()) return;
-		this.soon();
-	}
-
-	/* ---- The header ----------------------------------------------------------------- */
+	/* -- The header */
 
 	head() {
-		const s = this.state, r = this.row, state = s.run ? this.status() : r?.status ?? 'queued';
-		const prompt = oneLine(s.run?.prompt ?? r?.prompt ?? '', 100);
-		const m = s.metrics, t0 = s.t0 || r?.started;
-		const took = t0 ? ms(Math.max(0, (this.over() || this.past ? s.time :
-			t0 + Math.floor(this.now() - t0)) - t0) * 1000) : '';
-		const word = state === 'running' ? 'running' : stateWord({state,
-			error: s.error, limit: s.limit, by: s.by});
-		const tokens = m ? m.tokens_in + m.tokens_out : 0;
-		const key = [state, word, took, tokens, m?.cost, prompt, !!this.past].join('|');
+		const s = this.state, r = this.row, over = this.over() || this.dead(), past = !!this.past;
+		const state = !s.run ? r?.status ?? 'queued' : this.dead() && !past ? 'interrupted' : s.status;
+		const prompt = oneLine(s.run?.prompt ?? r?.prompt ?? '', 100), m = s.metrics, t0 = s.t0 || r?.started || 0;
+		const time = this.now() - t0, took = ms((over || past ? time : Math.floor(time)) * 1000);
+		const word = state === 'running' ? state : stateWord({...s, state}), tokens = m ? m.tokens_in + m.tokens_out : 0;
+		const key = [state, word, took, tokens, m?.cost, past, !!s.seq, prompt].join();
 		if (key === this.headKey) return;
-		const fresh = this.headKey === undefined || this.headKey.split('|')[5] !== prompt;
 		this.headKey = key;
-		if (fresh) shell.crumbs(el('a', {href: '/'}, 'runs'),
-			el('span.here', {'aria-current': 'page', title: prompt}, foreign(prompt || this.id)));
-		shell.facts(badge(state, word), el('span.num', took),
-			tokens ? el('span.num.wide-only', {title: 'tokens in and out'},
-				count(tokens) + ' tokens') : '', el('span.num.wide-only', m ? cost(m.cost) : ''));
-		shell.title(`${{ok: '\u2713', failed: '\u2717', waiting: '\u23f8',
-			running: '\u25cb'}[state] ?? '\u2013'} ${prompt || 'run'} \u2013 wend`, state);
-		this.actions(state);
-		const over = this.over() || this.dead();
-		this.send.textContent = over ? 'Follow up' : 'Say';
+		shell.crumbs(el('a', {href: '/'}, 'runs'), foreign(prompt || this.id));
+		shell.facts(badge(state, word), el('span.num', took), el('span.num.wide-only', tokens ? count(tokens) + ' tokens' : ''),
+			el('span.num.wide-only', m ? cost(m.cost) : ''));
+		shell.title(`${{ok: '\u2713', failed: '\u2717', waiting: '\u23f8', running: '\u25cb'}[state] ?? '\u2013'} ${
+			prompt || 'run'} \u2013 wend`, state);
+		this.actions(state + past + !!s.seq, state, past);
+		this.box.go.textContent = over ? 'Follow up' : 'Say';
 		this.text.placeholder = over ? 'Continue the conversation' : 'Say something to the run';
-		this.send.disabled = this.text.disabled = !!this.past;
+		this.box.go.disabled = this.text.disabled = past;
 	}
 
-	actions(state) {
-		const key = state + !!this.past + !!this.log.state.seq;
+	/* In the past only Cancel acts. */
+	actions(key, state, past) {
 		if (key === this.actKey) return;
 		this.actKey = key;
-		const act = (text, what, cls, off) => el('button', {type: 'button',
-			class: cls || null, disabled: off || null, on: {click: e =>
-				this.act(what, e.currentTarget)}}, text);
-		const past = !!this.past, list = [];
-		if (state === 'running' || state === 'waiting' || state === 'queued')
-			list.push(act('Pause', 'pause', 'second', past), act('Cancel', 'cancel', 'danger'));
-		if (state === 'paused') list.push(act('Continue', 'continue', 'main', past),
-			act('Cancel', 'cancel', 'danger'));
-		if (state === 'interrupted') list.push(act('Resume', 'resume', 'main', past));
-		if (state === 'failed' || state === 'canceled' || state === 'limit')
-			list.push(act('Retry', 'retry', 'main', past));
-		list.push(act('Fork', 'fork', 'second', !this.log.state.seq));
-		list.push(act('Save', 'save', 'second'));
-		shell.acts(...list);
+		const act = (name, cls, off = past) => button(name, e => this.act(name.toLowerCase(), e.currentTarget), {class: cls, disabled: off});
+		const open = ['running', 'waiting', 'queued'].includes(state);
+		shell.acts(...[open && act('Pause', 'second'), state === 'paused' && act('Continue', 'main'),
+			(open || state === 'paused') && act('Cancel', 'danger', false), state === 'interrupted' && act('Resume', 'main'),
+			['failed', 'canceled', 'limit'].includes(state) && act('Retry', 'main'),
+			act('Fork', 'second', !this.log.state.seq), act('Save', 'second', false)].filter(Boolean));
 	}
 
-	async act(what, button) {
+	async act(what, from) {
 		if (what === 'fork') return this.scrub.fork();
 		if (what === 'save') return (await import('./save.js')).save(this);
-		button.disabled = true;
+		from.disabled = true;
 		try {
 			const r = await api.post(api.run(this.id, '/' + what));
 			if (what === 'retry') this.next(r.run);
 			else if (what === 'resume') { this.row.status = 'running'; this.follow(); }
 			say(what + ' sent');
 		} catch (e) {
-			say(e.message);
-			this.sayNote.textContent = e.message;
+			say(this.box.note.textContent = plain(e.message, 200));
 		}
-		setTimeout(() => { button.disabled = false; }, 1000);
+		setTimeout(() => { from.disabled = false; }, 1000);
 	}
 
-	/* ---- Selection and the past ------------------------------------------------------ */
+	/* -- Selection and the past */
 
-	select(what, quiet) {
-		const s = this.state;
+	/* {span} or {seq}; `jump`: the conversation goes there, too. */
+	select(what, jump) {
+		const p = this.state.spans[what?.span];
 		this.chosen = what;
-		const p = what?.span >= 0 ? s.spans[what.span] : null;
-		if (p) {
-			query({e: null, c: p.kind === 'call' ? p.key : null, a: p.kind === 'action' ? p.key : null,
-				t: p.kind === 'call' || p.kind === 'turn' ? p.turn : null,
-				...(p.kind === 'call' || p.kind === 'action' || p.kind === 'turn' ? {} : {e: p.seq})});
-		} else query({e: what?.seq ?? null, c: null, a: null, t: null});
+		query({c: p?.kind === 'call' ? p.key : null, a: p?.kind === 'action' ? p.key : null,
+			t: ['call', 'turn'].includes(p?.kind) ? p.turn : null,
+			e: !p ? what?.seq : ['call', 'action', 'turn'].includes(p.kind) ? null : p.seq});
 		this.inspector.show(what);
-		if (quiet && p && p.item >= 0) this.talk.show(p.item);
+		if (jump && p?.item >= 0) this.talk.show(p.item);
 		if (p) this.time.reveal(p.i);
 		this.redraw = true;
 		this.soon();
@@ -409,80 +322,62 @@ export class RunPage {
 
 	/* The state after event `seq`; null is now. */
 	goTo(seq) {
-		if (seq === null || seq >= this.log.state.seq) {
-			this.past = null;
-			this.at = null;
-		} else {
-			this.at = Math.max(1, seq);
-			this.past = this.log.at(this.at);
-		}
+		this.at = seq === null || seq >= this.log.state.seq ? null : Math.max(1, seq);
+		this.past = this.at && this.log.at(this.at);
 		query({at: this.at});
 		this.node.classList.toggle('in-past', !!this.past);
-		this.headKey = this.headKey === undefined ? undefined : 'x|x|x|x|x|' +
-			this.headKey.split('|')[5];
 		this.talk.follow = true;
 		this.talk.state = null;
+		this.drew = 1;
 		this.redraw = true;
 		this.soon();
 	}
 
-	/* The next span that went wrong. */
 	nextBad() {
 		const bad = this.state.spans.filter(p => BAD.has(p.state) && p.kind !== 'turn');
-		if (!bad.length) return say('nothing failed');
-		const at = this.chosen?.span ?? -1;
-		const p = bad.find(b => b.i > at) ?? bad[0];
-		this.select({span: p.i}, true);
+		const p = bad.find(b => b.i > (this.chosen?.span ?? -1)) ?? bad[0];
+		if (p) this.select({span: p.i}, true);
+		else say('nothing failed');
 	}
 
 	turn(by) {
-		const turns = this.state.spans.filter(p => p.kind === 'turn');
-		if (!turns.length) return;
-		const cur = this.chosen?.span >= 0 ? this.state.spans[this.chosen.span].turn : -1;
-		const i = turns.findIndex(p => p.turn === cur);
-		const p = turns[Math.max(0, Math.min(turns.length - 1, i < 0 ?
-			(by > 0 ? 0 : turns.length - 1) : i + by))];
-		this.select({span: p.i}, true);
-		const model = this.state.spans.find(x => x.parent === p.i && x.item >= 0);
-		if (model) this.talk.show(model.item);
+		const {spans} = this.state, turns = spans.filter(p => p.kind === 'turn');
+		const i = turns.findIndex(p => p.turn === spans[this.chosen?.span]?.turn);
+		const p = turns[Math.max(0, Math.min(turns.length - 1, i < 0 && by < 0 ? 1e9 : i + by))];
+		if (!p) return;
+		this.select({span: p.i});
+		this.talk.show(spans.find(x => x.parent === p.i && x.item >= 0)?.item ?? -1);
 	}
 
 	key(e) {
-		const k = e.key;
+		const k = e.key, twice = this.wasG;
+		this.wasG = k === 'g';
 		if (k === 'n') this.nextBad();
 		else if (k === '[' || k === ']') this.turn(k === ']' ? 1 : -1);
-		else if (k === 'l') { this.goTo(null); this.time.live(); this.talk.toEnd(); }
-		else if (k === 'y') import('./text.js').then(t => t.copy(location.href));
-		else if (k === '/') this.tab('events') ?? setTimeout(() =>
-			document.getElementById('event-filter')?.focus(), 100);
-		else if (k === 'g' && this.wasG) this.talk.window(0) ?? (this.talk.log.scrollTop = 0);
+		else if (k === 'l') { this.goTo(null); this.time.fit(); this.talk.toEnd(); }
+		else if (k === 'y') copy(location.href);
+		else if (k === '/') {
+			this.tab('events');
+			setTimeout(() => document.getElementById('event-filter')?.focus(), 100);
+		} else if (k === 'g') twice && this.talk.toStart();
 		else if (k === 'G') this.talk.toEnd();
 		else if (k === 'Escape' && this.chosen) this.select(null);
-		else if (!this.views[this.current]?.key?.(e)) {
-			this.wasG = k === 'g';
-			return k === 'g';
-		}
-		this.wasG = false;
+		else return this.views[this.current]?.key?.(e);
 		return true;
 	}
 
 	close() {
 		this.closed = true;
-		keep('last', this.id);
 		this.stream?.close();
 		this.cards.close();
 		this.time.close();
-		clearInterval(this.timer);
 		cancelAnimationFrame(this.frame);
-		api.bus.removeEventListener('run', this.onRow);
-		removeEventListener('wend-clock', this.again);
-		removeEventListener('wend-theme', this.again);
+		this.undo();
 	}
 }
 
 export async function open(main, [id], params) {
 	const page = new RunPage(main, id, params);
 	page.load();
-	return {close: () => page.close(), change: p => page.params(p),
-		key: e => page.key(e), ownStream: true, page};
+	return {close: () => page.close(), change: p => page.params(p), key: e => page.key(e), ownStream: true, page};
 }

@@ -1,79 +1,61 @@
 /* runs.js - the list of runs, live. */
-import {el, badge, foreign, oneLine, ms, count, cost, age, iso, say, BAD, runHref}
-	from './text.js';
+import {el, button, badge, foreign, oneLine, ms, count, cost, age, iso, say, on, css, runHref, BAD} from './text.js';
 import * as api from './api.js';
 import {shell, query} from './main.js';
 
 const PAGE = 100;
-const OVER = new Set(['ok', 'limit', 'canceled', 'failed', 'interrupted']);
+const OVER = ['ok', 'limit', 'canceled', 'failed', 'interrupted'];
 const UNITS = {s: 1, m: 60, h: 3600, d: 86400, w: 604800};
+const HEADS = [['state', 'State'], ['prompt', 'Prompt'], ['agent', 'Agent'], ['num.age', 'Age'], ['num.took', 'Time'],
+	['num.tokens', 'Tokens'], ['num.cost', 'Cost'], ['spark', '']];
 
 /* `state:failed since:1d agent:x "two words"` to the query of the server. */
 export function parse(text) {
 	const q = new URLSearchParams(), words = [];
-	for (const m of text.matchAll(/(\w+):("[^"]*"|\S+)|"([^"]*)"|(\S+)/g)) {
-		const value = m[2]?.replace(/^"|"$/g, '');
-		if (m[1] === 'state' || m[1] === 'status') q.set('status', value);
-		else if (m[1] === 'agent' || m[1] === 'session' || m[1] === 'user')
-			q.set(m[1], value);
-		else if (m[1] === 'since' || m[1] === 'until') {
-			const d = /^(\d+)([smhdw])$/.exec(value);
-			q.set(m[1], d ? Math.floor(Date.now() / 1000 - d[1] * UNITS[d[2]]) : value);
-		} else words.push(m[3] ?? m[0]);
+	for (const m of text.matchAll(/(\w+):("[^"]*"|\S+)|"([^"]*)"|\S+/g)) {
+		const key = m[1] === 'state' ? 'status' : m[1], value = m[2]?.replace(/^"|"$/g, '');
+		const d = /^(\d+)([smhdw])$/.exec(value);
+		if (['since', 'until'].includes(key)) q.set(key, d ? Math.floor(Date.now() / 1000 - d[1] * UNITS[d[2]]) : value);
+		else if (['status', 'agent', 'session', 'user'].includes(key)) q.set(key, value);
+		else words.push(m[3] ?? m[0]);
 	}
 	if (words.length) q.set('q', words.join(' '));
 	return q;
 }
 
+const over = r => OVER.includes(r.status);
 const took = r => ((r.ended ?? Date.now() / 1000) - r.started) * 1000;
 
-function cells(r) {
-	return [el('td.state', badge(r.status)),
-		el('td.prompt', el('a', {href: runHref(r.run)},
-			foreign(oneLine(r.prompt, 240) || '(no prompt)')), r.fork_of ? el('span.tag', 'fork') : null,
-		r.child ? el('span.tag', 'child') : null), el('td.agent', foreign(oneLine(r.agent, 40)),
-			el('span.mute', ' ', foreign(oneLine(r.model, 40)))),
-		el('td.num.age', el('time', {datetime: iso(r.started), title: iso(r.started)}, age(r.started))),
-		el('td.num.took', ms(took(r))), el('td.num.tokens', r.tokens_in + r.tokens_out ?
-			count(r.tokens_in + r.tokens_out) : '\u2013'),
-		el('td.num.cost', r.cost === null || r.cost === undefined ?
-			el('span.mute', {title: 'cost unknown'}, 'unknown') : cost(r.cost)),
-		el('td.spark', {'aria-hidden': 'true'}, el('i', {class:
-			BAD.has(r.status) ? 'bad' : r.status === 'waiting' ? 'wait' :
-				OVER.has(r.status) ? '' : 'now'})), ];
-}
-
-const HEADS = [['state', 'State'], ['prompt', 'Prompt'], ['agent', 'Agent'],
-	['num age', 'Age'], ['num took', 'Time'], ['num tokens', 'Tokens'],
-	['num cost', 'Cost'], ['spark', '']];
+const cells = r => [
+	el('td.state', badge(r.status)),
+	el('td.prompt', el('a', {href: runHref(r.run)}, foreign(oneLine(r.prompt, 240) || '(no prompt)')), r.fork_of && el('span.tag', 'fork')),
+	el('td.agent', foreign(oneLine(r.agent, 40)), el('span.mute', ' ', foreign(oneLine(r.model, 40)))),
+	el('td.num.age', el('time', {datetime: iso(r.started), title: iso(r.started)}, age(r.started))),
+	el('td.num.took', ms(took(r))),
+	el('td.num.tokens', r.tokens_in + r.tokens_out ? count(r.tokens_in + r.tokens_out) : '\u2013'),
+	el('td.num.cost', r.cost == null ? el('span.mute', {title: 'cost unknown'}, 'unknown') : cost(r.cost)),
+	el('td.spark', {'aria-hidden': 'true'}, el('i', {class: BAD.has(r.status) ? 'bad' : r.status === 'waiting' ? 'wait' :
+		over(r) ? '' : 'now'}))];
 
 class Runs {
 	constructor(main, params) {
-		this.rows = new Map();
-		this.order = [];
-		this.fresh = [];
-		this.shown = new Map(); /* run -> {tr, text} */
-		this.filter = params.get('q') || '';
-		this.input = el('input', {type: 'search', id: 'filter', value: this.filter,
-			spellcheck: 'false', placeholder: 'state:failed since:1d "words"',
+		Object.assign(this, {rows: new Map(), fresh: new Map(), shown: new Map(), filter: params.get('q') || ''});
+		this.input = el('input', {type: 'search', id: 'filter', spellcheck: 'false', placeholder: 'state:failed since:1d "words"',
 			'aria-label': 'Filter runs', on: {input: () => this.typed()}});
-		this.news = el('button.news', {type: 'button', hidden: true, on: {click: () => this.take()}});
-		this.table = el('table.runs', el('thead', el('tr', {},
-			...HEADS.map(([c, t]) => el('th', {class: c, scope: 'col'}, t)))));
-		this.more = el('button', {type: 'button', hidden: true,
-			on: {click: () => this.load(this.next)}}, 'Older runs');
+		this.input.value = this.filter;
+		this.news = button('', () => this.take(), {class: 'news', hidden: true});
+		this.table = el('table.runs', el('thead', el('tr', ...HEADS.map(([c, t]) => el(t ? 'th.' + c : 'td.' + c, t && {scope: 'col'}, t)))));
+		this.more = button('Older runs', () => this.load(this.next), {hidden: true});
 		this.empty = el('div.empty', {hidden: true});
 		main.className = 'page-runs';
-		main.replaceChildren(el('div.bar', this.input, this.news,
-			el('span.grow'), el('a.button', {href: '/plan'}, 'Plan'),
+		main.replaceChildren(el('div.bar', this.input, this.news, el('span.grow'), el('a.button', {href: '/plan'}, 'Plan'),
 			el('a.button.main', {href: '/chat'}, 'New chat')), this.table, this.empty, this.more);
 	}
 
 	typed() {
 		clearTimeout(this.timer);
 		this.timer = setTimeout(() => {
-			this.filter = this.input.value;
-			query({q: this.filter});
+			query({q: this.filter = this.input.value});
 			this.load();
 		}, 180);
 	}
@@ -81,152 +63,115 @@ class Runs {
 	async load(after) {
 		const q = parse(this.filter), mine = this.asked = {};
 		q.set('limit', PAGE);
-		q.set('top', '1');
+		q.set('top', 1);
 		if (after) q.set('after', after);
-		let got;
-		try {
-			got = await api.ask('/v1/runs?' + q);
-		} catch (e) {
-			if (mine === this.asked) this.say(e.message, e.body?.hint);
-			return;
-		}
+		const got = await api.ask('/v1/runs?' + q).catch(e => ({why: e.message, runs: []}));
 		if (mine !== this.asked) return;
-		if (!after) { this.rows.clear(); this.fresh = []; }
+		if (!after) { this.rows.clear(); this.fresh.clear(); }
 		for (const r of got.runs) this.rows.set(r.run, r);
-		this.next = got.next;
-		this.more.hidden = !got.next;
-		this.draw();
+		this.more.hidden = !(this.next = got.next);
+		this.draw(got.why);
 	}
 
 	/* A row that changed. New ones wait until they are asked for. */
 	row(r) {
-		if (r.child || r.parent) return;
-		if (!this.rows.has(r.run)) {
-			if (this.filter) return;
-			if (this.rows.size && r.status !== 'waiting') {
-				const known = this.fresh.findIndex(f => f.run === r.run);
-				if (known >= 0) this.fresh[known] = r;
-				else this.fresh.push(r);
-				this.news.hidden = false;
-				this.news.textContent = `${this.fresh.length} new`;
-				return;
-			}
+		const known = this.rows.get(r.run);
+		if (r.parent || !known && this.filter) return;
+		if (!known && this.rows.size && r.status !== 'waiting') {
+			this.fresh.set(r.run, r);
+			this.news.hidden = false;
+			this.news.textContent = `${this.fresh.size} new`;
+			return;
 		}
-		this.rows.set(r.run, {...this.rows.get(r.run), ...r});
-		this.soon();
+		this.rows.set(r.run, {...known, ...r});
+		this.frame ||= requestAnimationFrame(() => { this.frame = 0; this.draw(); });
 	}
 
 	take() {
-		for (const r of this.fresh) this.rows.set(r.run, r);
-		this.fresh = [];
+		for (const [id, r] of this.fresh) this.rows.set(id, r);
+		this.fresh.clear();
 		this.news.hidden = true;
 		this.draw();
 	}
 
-	soon() {
-		this.frame ||= requestAnimationFrame(() => { this.frame = 0; this.draw(); });
-	}
-
-	say(text, hint) {
-		this.empty.hidden = false;
-		this.empty.replaceChildren(el('p', text), hint ? el('p', hint) : '');
-	}
-
-	draw() {
-		const all = [...this.rows.values()].sort((a, b) => b.started - a.started);
-		const waits = all.filter(r => r.status === 'waiting');
-		const rest = all.filter(r => r.status !== 'waiting');
-		const groups = [];
-		if (waits.length) groups.push(['Waiting for you', waits]);
-		const today = new Date().toDateString();
-		for (const r of rest) {
-			const d = new Date(r.started * 1000), day = d.toDateString();
-			const name = day === today ? 'Today' : d.toLocaleDateString(undefined,
+	draw(why) {
+		const all = [...this.rows.values()].sort((a, b) => b.started - a.started), today = new Date().toDateString();
+		const day = r => {
+			const d = new Date(r.started * 1000);
+			return d.toDateString() === today ? 'Today' : d.toLocaleDateString(undefined,
 				{weekday: 'short', day: 'numeric', month: 'short', year: 'numeric'});
-			if (groups.at(-1)?.[0] !== name) groups.push([name, []]);
-			groups.at(-1)[1].push(r);
+		};
+		const groups = new Map([['Waiting for you', []]]);
+		for (const r of all) {
+			const name = r.status === 'waiting' ? 'Waiting for you' : day(r);
+			if (!groups.has(name)) groups.set(name, []);
+			groups.get(name).push(r);
 		}
-		const longest = Math.max(1000, ...all.map(took));
-		const bodies = groups.map(([name, rows]) => el('tbody', {},
-			el('tr.group', el('th', {colspan: HEADS.length, scope: 'rowgroup'},
-				name, ' ', el('span.mute', String(rows.length)))), ...rows.map(r => this.tr(r, longest))));
-		const focus = document.activeElement?.closest?.('tr')?.dataset.run;
-		this.table.replaceChildren(this.table.tHead, ...bodies);
-		if (focus) this.shown.get(focus)?.tr.querySelector('a')?.focus();
-		this.table.hidden = !all.length;
-		this.empty.hidden = !!all.length;
-		if (!all.length) this.nothing();
-		const open = all.filter(r => !OVER.has(r.status)).length;
-		shell.title(waits.length ? `(${waits.length}) waits for you \u2013 wend` : 'wend',
-			waits.length ? 'waiting' : open ? 'running' : '');
-		this.order = groups.flatMap(([, rows]) => rows.map(r => r.run));
+		const longest = Math.max(1000, ...all.map(took)), waits = groups.get('Waiting for you').length;
+		const focus = document.activeElement.closest('tr')?.dataset.run;
+		this.table.replaceChildren(this.table.tHead, ...[...groups].filter(([, l]) => l.length).map(([name, list]) => el('tbody',
+			el('tr.group', el('th', {colspan: HEADS.length, scope: 'rowgroup'}, name, ' ', el('span.mute', list.length))),
+			...list.map(r => this.tr(r, longest)))));
+		if (focus) this.shown.get(focus)?.tr.querySelector('a').focus();
+		this.table.hidden = !(this.empty.hidden = !!all.length);
+		if (!all.length) this.nothing(why);
+		shell.title(waits ? `(${waits}) waits for you \u2013 wend` : 'wend', waits ? 'waiting' : all.every(over) ? '' : 'running');
 	}
 
 	tr(r, longest) {
-		const text = JSON.stringify(r), was = this.shown.get(r.run);
-		let tr = was?.tr;
-		if (!was || was.text !== text) {
-			tr = el('tr', {class: 's-' + r.status});
-			tr.dataset.run = r.run;
-			tr.append(...cells(r));
-			this.shown.set(r.run, {tr, text});
-		}
-		const w = Math.max(0.02, Math.log1p(took(r) / 50) / Math.log1p(longest / 50));
-		tr.lastChild.firstChild.style.setProperty('--w', w.toFixed(3));
+		const text = JSON.stringify(r), was = this.shown.get(r.run), tr = was?.text === text ? was.tr :
+			el('tr', {'data-run': r.run}, ...cells(r));
+		this.shown.set(r.run, {tr, text});
+		css(tr.lastChild.firstChild, '--w', Math.max(0.02, Math.log1p(took(r) / 50) / Math.log1p(longest / 50)));
 		return tr;
 	}
 
-	nothing() {
-		if (this.filter) return this.say('No run matches.');
-		this.empty.replaceChildren(el('h2', 'No runs yet'),
-			el('p', 'Start one here: ', el('a', {href: '/chat'}, 'new chat'),
-				', or on the command line:'),
-			el('pre.code', "wend run -m PROVIDER:MODEL 'What is 6 * 7?'"));
+	nothing(why) {
+		this.empty.replaceChildren(...why || this.filter ? [el('p', why ?? 'No run matches.')] : [el('h2', 'No runs yet'),
+			el('p', 'Start one here: ', el('a', {href: '/chat'}, 'new chat'), ', or on the command line:'),
+			el('pre.code', "wend run -m PROVIDER:MODEL 'What is 6 * 7?'")]);
 	}
 
-	/* Ages and open durations, once a second while something runs. */
+	/* Ages and open durations, once a second. */
 	tick() {
-		if (document.hidden) return;
-		for (const [id, {tr}] of this.shown) {
-			const r = this.rows.get(id);
-			if (!r || !tr.isConnected) continue;
-			const put = (sel, text) => {
-				const e = tr.querySelector(sel);
-				if (e && e.textContent !== text) e.textContent = text;
+		for (const [id, {tr}] of document.hidden ? [] : this.shown) {
+			const r = this.rows.get(id), put = (c, text) => {
+				const e = tr.querySelector(c);
+				if (e.textContent !== text) e.textContent = text;
 			};
-			put('.age time', age(r.started));
-			if (!OVER.has(r.status)) put('.took', ms(Math.floor(took(r) / 1000) * 1000));
+			if (!r || !tr.isConnected) continue;
+			put('time', age(r.started));
+			if (!over(r)) put('.took', ms(Math.floor(took(r) / 1000) * 1000));
 		}
 	}
 
 	move(by) {
-		const links = [...this.table.querySelectorAll('td.prompt a')];
-		const at = links.indexOf(document.activeElement);
+		const links = [...this.table.querySelectorAll('td a')], at = links.indexOf(document.activeElement);
 		links[Math.max(0, Math.min(links.length - 1, at < 0 ? 0 : at + by))]?.focus();
 	}
 }
 
 export async function open(main, parts, params) {
-	const page = new Runs(main, params);
-	shell.crumbs(el('span', {'aria-current': 'page'}, 'runs'));
-	const on = ({detail}) => page.row(detail);
-	api.bus.addEventListener('run', on);
-	const timer = setInterval(() => page.tick(), 1000);
+	const page = new Runs(main, params), changed = ({detail}) => page.row(detail), timer = setInterval(() => page.tick(), 1000);
+	shell.crumbs('runs');
+	on(api.bus, 'run', changed);
 	await page.load();
 	say(`${page.rows.size} runs`);
 	return {
 		close() {
-			api.bus.removeEventListener('run', on);
+			api.bus.removeEventListener('run', changed);
 			clearInterval(timer);
-		}, change(p) {
+		},
+		change(p) {
 			page.input.value = page.filter = p.get('q') || '';
 			page.load();
-		}, key(e) {
-			if (e.key === 'j') page.move(1);
-			else if (e.key === 'k') page.move(-1);
-			else if (e.key === '/') page.input.focus();
-			else if (e.key === 'l') page.take();
+		},
+		key({key}) {
+			if (key === 'j' || key === 'k') page.move(key === 'j' ? 1 : -1);
+			else if (key === '/') page.input.focus();
+			else if (key === 'l') page.take();
 			else return false;
 			return true;
-		}, };
+		},
+	};
 }

@@ -14,7 +14,7 @@ export async function save(ctx) {
 		d.open = true;
 		d.dispatchEvent(new Event('toggle'));
 	}
-	for (const x of talk.items) { x.fill?.(); if (x.span?.thinking) x.think(x.span); }
+	for (const x of talk.items) { if (x.more) x.fill(); if (x.span?.thinking) x.think(x.span); }
 	for (const d of talk.list.querySelectorAll('details')) d.open = false;
 	for (const b of talk.list.querySelectorAll('button,img')) b.remove();
 	const title = plain(s.run?.prompt ?? ctx.id, 120);

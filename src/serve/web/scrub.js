@@ -1,6 +1,6 @@
 /* scrub.js - all of a run in 40 pixels, the slider through its events, and the
  * fork from where it stands. */
-import {el, plain, oneLine, say, BAD, age, runHref} from './text.js';
+import {el, button, plain, oneLine, say, age, on, runHref, BAD} from './text.js';
 import {again} from './fold.js';
 import {segments, total, Scale, palette, hue, leaf} from './axis.js';
 import * as api from './api.js';
@@ -14,219 +14,146 @@ export class Scrubber {
 		this.ctx = ctx;
 		this.canvas = el('canvas.overview', {'aria-hidden': 'true'});
 		this.ticks = el('canvas.ticks', {'aria-hidden': 'true'});
-		this.input = el('input', {type: 'range', min: '1', max: '1', value: '1',
-			class: 'scrub', 'aria-label': 'As of event'});
+		this.input = el('input.scrub', {type: 'range', min: 1, max: 1, 'aria-label': 'As of event'});
 		this.note = el('span.as-of');
-		this.past = el('div.past-bar', {hidden: true}, this.note,
-			el('button', {type: 'button', on: {click: () => ctx.goTo(null)}}, 'Back to live'),
-			el('button', {type: 'button', class: 'main', on: {click: () => this.fork()}},
-				'Fork from here'));
-		this.node = el('div.strip', this.canvas, el('div', {class: 'slide'},
-			this.ticks, this.input), this.past);
-		this.input.addEventListener('input', () => this.slid());
-		this.input.addEventListener('keydown', e => this.key(e));
-		this.canvas.addEventListener('pointerdown', e => this.down(e));
-		this.canvas.addEventListener('pointermove', e => this.move(e));
-		this.canvas.addEventListener('pointerup', e => this.up(e));
-		this.canvas.addEventListener('dblclick', () => ctx.time.fit());
-		new ResizeObserver(() => { this.w = 0; ctx.redraw = true; ctx.soon(); })
-			.observe(this.canvas);
+		this.past = el('div.past-bar', {hidden: true}, this.note, button('Back to live', () => ctx.goTo(null)),
+			button('Fork from here', () => this.fork(), {class: 'main'}));
+		this.node = el('div.strip', this.canvas, el('div.slide', this.ticks, this.input), this.past);
+		on(this.input, 'input', () => ctx.goTo(+this.input.value));
+		on(this.input, 'keydown', e => this.key(e));
+		on(this.canvas, 'pointerdown', e => {
+			this.drag = [this.at(e), this.at(e)];
+			this.canvas.setPointerCapture(e.pointerId);
+		});
+		on(this.canvas, 'pointermove', e => {
+			if (!this.drag) return;
+			this.drag[1] = this.at(e);
+			this.again();
+		});
+		on(this.canvas, 'pointerup', () => this.up());
+		on(this.canvas, 'dblclick', () => ctx.time.fit());
+		new ResizeObserver(() => { this.w = 0; this.again(); }).observe(this.canvas);
 	}
 
-	slid() {
-		const seq = +this.input.value;
-		this.ctx.goTo(seq >= this.ctx.log.state.seq ? null : seq);
-	}
+	again() { this.ctx.redraw = true; this.ctx.soon(); }
+	at(e) { return e.clientX - this.canvas.getBoundingClientRect().left; }
 
 	/* Arrows move by an event (the input does that), with Shift by a turn. */
 	key(e) {
-		if (!e.shiftKey || !['ArrowLeft', 'ArrowRight'].includes(e.key)) return;
+		const right = e.key === 'ArrowRight', at = +this.input.value, {marks, seq} = this.ctx.log.state;
+		if (!e.shiftKey || !right && e.key !== 'ArrowLeft') return;
 		e.preventDefault();
-		const at = +this.input.value, turns = this.ctx.log.state.marks
-			.filter(m => m.kind === 'turn').map(m => m.seq);
-		const next = e.key === 'ArrowRight' ? turns.find(s => s > at) ??
-			this.ctx.log.state.seq : turns.findLast(s => s < at) ?? 1;
-		this.input.value = next;
-		this.slid();
+		const turns = marks.filter(m => m.kind === 'turn').map(m => m.seq);
+		this.ctx.goTo(this.input.value = right ? turns.find(s => s > at) ?? seq : turns.findLast(s => s < at) ?? 1);
 	}
 
 	update(state) {
-		const at = this.ctx.at ?? state.seq;
-		this.input.max = state.seq;
-		if (document.activeElement !== this.input || this.ctx.at === null)
+		const {log, at: past, redraw, time} = this.ctx, at = past ?? state.seq, told = `${at}/${state.seq}`;
+		if (told !== this.told) {
+			this.told = told;
+			this.input.max = state.seq;
 			this.input.value = at;
-		if (at !== this.told || state.seq !== this.seq) {
-			this.told = at;
-			const raw = this.ctx.log.raw[at - 1];
-			let name = '';
-			if (raw) {
-				const d = /"name":"([^"\\]{1,60})"/.exec(raw.slice(0, 600));
-				name = d ? ' ' + plain(d[1], 60) : '';
-			}
-			this.input.setAttribute('aria-valuetext', `event ${at} of ${state.seq}, ` +
-				`${this.ctx.log.types[at - 1] ?? ''}${name}`);
-			this.past.hidden = this.ctx.at === null;
-			if (this.ctx.at !== null) this.note.textContent = `As of event ${at} of ${
-				state.seq} (${this.ctx.log.types[at - 1]}${name}), ${age(this.ctx.past.time)} ago`;
+			const name = /"name":"([^"\\]{1,60})"/.exec(log.raw[at - 1]?.slice(0, 600));
+			const what = log.types[at - 1] + (name ? ' ' + plain(name[1], 60) : '');
+			this.input.setAttribute('aria-valuetext', `event ${at} of ${state.seq}, ${what}`);
+			this.past.hidden = past === null;
+			if (past !== null) this.note.textContent = `As of event ${at} of ${state.seq} (${what}), ${age(this.ctx.past.time)} ago`;
 		}
-		const now = performance.now();
-		const same = this.drawnSeq === state.seq && this.drawnZ === this.z() && this.w;
-		if (!this.ctx.redraw && same && state.outcome) return;
-		if (!this.ctx.redraw && now - (this.drawn ?? 0) < OFTEN_MS && this.w &&
-			!state.outcome && this.drawnZ === this.z()) return;
-		this.drawn = now;
-		this.drawnSeq = this.seq = state.seq;
-		this.drawnZ = this.z();
-		this.paint(state);
+		const now = performance.now(), key = `${time.v0}/${time.v1}/${past}/${state.outcome && state.seq}`;
+		if (!redraw && key === this.drawn && this.w && (state.outcome || now - this.drew < OFTEN_MS)) return;
+		this.drawn = key;
+		this.drew = now;
+		if (this.canvas.clientWidth) this.paint(state, redraw);
 	}
-
-	z() { return `${this.ctx.time.v0}/${this.ctx.time.v1}/${this.ctx.at}`; }
 
 	size() {
 		const dpr = Math.min(2, devicePixelRatio || 1);
 		this.w = this.canvas.clientWidth;
 		for (const [c, h] of [[this.canvas, HIGH], [this.ticks, 8]]) {
-			c.width = Math.round(this.w * dpr);
-			c.height = Math.round(h * dpr);
-			c.getContext('2d').setTransform(dpr, 0, 0, dpr, 0, 0);
+			c.width = this.w * dpr;
+			c.height = h * dpr;
+			c.getContext('2d').scale(dpr, dpr);
 		}
+		this.colours = palette();
 	}
 
-	paint(state) {
-		if (!this.canvas.clientWidth) return;
-		if (!this.w || this.ctx.redraw) { this.size(); this.colours = palette(); }
-		const g = this.canvas.getContext('2d'), c = this.colours, now = this.ctx.past ?
-			this.ctx.log.state.time : this.ctx.now();
-		const t = this.ctx.time, segs = segments(state, now, t.whole);
-		const s = this.scale = new Scale(segs, 0, total(segs), this.w - 2);
+	fill(colour, x, y, w, h, alpha = 1) {
+		this.g.globalAlpha = alpha;
+		this.g.fillStyle = colour;
+		this.g.fillRect(x, y, w, h);
+	}
+
+	paint(state, force) {
+		if (!this.w || force) this.size();
+		const g = this.g = this.canvas.getContext('2d'), c = this.colours, t = this.ctx.time;
+		const now = this.ctx.past ? state.time : this.ctx.now(), segs = segments(state, now, t.whole);
+		const s = this.scale = new Scale(segs, 0, total(segs), this.w - 2), bins = new Map(), bad = [];
 		g.clearRect(0, 0, this.w, HIGH);
 		/* A lane for each kind, a bin a pixel; what went wrong on top of all. */
-		const bins = new Map(), bad = [];
 		for (const p of state.spans) {
 			if (!leaf(p)) continue;
-			if (p.ask) {
-				g.fillStyle = c.wait;
-				const a = s.x(p.ask.t0);
-				g.fillRect(a, 24, Math.max(2, s.x(p.ask.t1 ?? now) - a), 3);
-				if (p.run0 === null) continue;
-			}
-			const x0 = Math.floor(s.x(p.run0 ?? p.t0)), x1 = Math.max(x0 + 1, Math.ceil(s.x(p.t1 ?? now)));
-			if (BAD.has(p.state)) bad.push([p, x0, x1]);
-			const lane = p.kind === 'model' ? 0 : 1, key = hue(c, p) + '/' + lane;
+			const a = p.ask, x0 = Math.max(0, Math.floor(s.x(p.run0 ?? p.t0))), x1 = Math.max(x0 + 1, Math.ceil(s.x(p.t1 ?? now)));
+			if (a) this.fill(c.wait, s.x(a.t0), 24, Math.max(2, s.x(a.t1 ?? now) - s.x(a.t0)), 3);
+			if (BAD.has(p.state)) bad.push([p, x0, Math.max(2, x1 - x0)]);
+			if (a && p.run0 === null) continue;
+			const key = hue(c, p);
 			if (!bins.has(key)) bins.set(key, new Uint8Array(this.w + 1));
 			const row = bins.get(key);
-			for (let x = Math.max(0, x0); x < x1 && x <= this.w; x++)
-				if (row[x] < 4) row[x]++;
+			for (let x = x0; x < x1 && x <= this.w; x++) if (row[x] < 4) row[x]++;
 		}
-		for (const [key, row] of bins) {
-			const [colour, lane] = key.split('/');
-			g.fillStyle = colour;
-			for (let x = 0; x < row.length; x++) {
-				if (!row[x]) continue;
-				let e = x;
-				while (e < row.length && row[e] === row[x]) e++;
-				g.fillRect(x, lane === '0' ? 6 : 20, e - x, lane === '0' ? 8 : 2 + row[x] * 3);
-				x = e - 1;
-			}
+		for (const [colour, row] of bins) for (let x = 0, e; x < row.length; x = e) {
+			for (e = x + 1; e < row.length && row[e] === row[x];) e++;
+			if (row[x]) this.fill(colour, x, colour === c.model ? 6 : 20, e - x, colour === c.model ? 8 : 2 + row[x] * 3);
 		}
-		for (const [p, a, b] of bad) {
-			g.fillStyle = p.state === 'denied' ? c.deny : c.fail;
-			g.fillRect(a, p.kind === 'model' ? 3 : 18, Math.max(2, b - a), p.kind === 'model' ? 14 : 17);
+		for (const [p, x, w] of bad) this.fill(p.state === 'denied' ? c.deny : c.fail, x, p.kind === 'model' ? 3 : 18, w, 15);
+		/* The part that the timeline shows, and where the slider stands. */
+		if (t.v1 !== null) for (const [x, w, edge] of [[0, t.v0 * s.k, t.v0 * s.k], [t.v1 * s.k, this.w, t.v1 * s.k]]) {
+			this.fill(c.bg, x, 0, w, HIGH, 0.66);
+			this.fill(c.edge, edge - 1, 0, 2, HIGH);
 		}
-		this.window(g, c, s, t);
+		if (this.ctx.past) this.fill(c.ink, s.x(this.ctx.past.time) - 1, 0, 2, HIGH);
+		if (this.drag) this.fill(c.run, Math.min(...this.drag), 0, Math.abs(this.drag[1] - this.drag[0]), HIGH, 0.18);
 		this.marks(state, c);
 	}
 
-	/* The part that the timeline shows, and where the slider stands. */
-	window(g, c, s, t) {
-		g.fillStyle = c.bg;
-		if (t.v1 !== null) {
-			const a = (t.v0 - s.v0) * s.k, b = (t.v1 - s.v0) * s.k;
-			g.globalAlpha = 0.66;
-			g.fillRect(0, 0, a, HIGH);
-			g.fillRect(b, 0, this.w, HIGH);
-			g.globalAlpha = 1;
-			g.fillStyle = c.edge;
-			g.fillRect(a - 1, 0, 2, HIGH);
-			g.fillRect(b - 1, 0, 2, HIGH);
-		}
-		if (this.ctx.at !== null) {
-			const x = s.x(this.ctx.past.time);
-			g.fillStyle = c.ink;
-			g.fillRect(x - 1, 0, 2, HIGH);
-		}
-		if (this.drag) {
-			g.fillStyle = c.run;
-			g.globalAlpha = 0.18;
-			g.fillRect(Math.min(this.drag.a, this.drag.b), 0, Math.abs(this.drag.b - this.drag.a), HIGH);
-			g.globalAlpha = 1;
-		}
-	}
-
 	/* Turns, failures, questions and forks above the slider. */
-	marks(state, c) {
-		const g = this.ticks.getContext('2d'), n = Math.max(1, state.seq - 1);
+	marks({marks, seq}, c) {
+		const g = this.g = this.ticks.getContext('2d'), turns = marks.filter(m => m.kind === 'turn').length;
 		g.clearRect(0, 0, this.w, 8);
-		const x = seq => 8 + (seq - 1) / n * (this.w - 16);
-		const turns = state.marks.filter(m => m.kind === 'turn').length;
 		for (const kind of ['turn', 'fork', 'ask', 'bad']) {
 			if (kind === 'turn' && turns > this.w / 4) continue;
-			g.fillStyle = {turn: c.edge, fork: c.run, ask: c.wait, bad: c.fail}[kind];
-			for (const m of state.marks) if (m.kind === kind)
-				g.fillRect(x(m.seq) - 0.5, kind === 'turn' ? 4 : 1, kind === 'turn' ? 1 : 2, kind === 'turn' ? 4 : 7);
+			const colour = {turn: c.edge, fork: c.run, ask: c.wait, bad: c.fail}[kind], w = kind === 'turn' ? 1 : 2;
+			for (const m of marks) if (m.kind === kind)
+				this.fill(colour, 8 + (m.seq - 1) / Math.max(1, seq - 1) * (this.w - 16) - w / 2, 9 - 4 * w, w, 7);
 		}
-	}
-
-	at(e) { return e.clientX - this.canvas.getBoundingClientRect().left; }
-
-	down(e) {
-		this.drag = {a: this.at(e), b: this.at(e)};
-		this.canvas.setPointerCapture(e.pointerId);
-	}
-
-	move(e) {
-		if (!this.drag) return;
-		this.drag.b = this.at(e);
-		this.ctx.redraw = true;
-		this.ctx.soon();
 	}
 
 	up() {
-		const d = this.drag;
+		const d = this.drag, s = this.scale;
 		this.drag = null;
-		if (!d || !this.scale || Math.abs(d.a - d.b) < 4) return;
-		const [a, b] = [Math.min(d.a, d.b), Math.max(d.a, d.b)].map(x =>
-			this.scale.virtual(this.scale.t(x)).v);
+		if (!d || !s || Math.abs(d[0] - d[1]) < 4) return;
+		const [a, b] = d.sort((x, y) => x - y).map(x => s.virtual(s.t(x)).v);
 		this.ctx.time.range(a, b);
-		this.ctx.redraw = true;
-		this.ctx.soon();
+		this.again();
 	}
 
-	/* ---- The fork sheet --------------------------------------------------------------- */
+	/* -- The fork sheet */
 
-	async fork() {
-		const log = this.ctx.log, seq = this.ctx.at ?? log.state.seq;
-		const {calls, unsafe, open} = again(log.state, seq);
-		const text = el('textarea', {rows: 3, dir: 'auto', id: 'fork-say'});
-		const result = open ? el('textarea', {rows: 3, dir: 'auto', id: 'fork-result'}) : null;
-		const model = el('input', {type: 'text', id: 'fork-model', list: 'fork-models',
-			placeholder: plain(log.state.run?.model ?? '', 60)});
-		const turns = el('input', {type: 'number', min: '1', id: 'fork-turns',
-			placeholder: String(log.state.run?.limits?.turns || '')});
-		const why = el('p.why', {role: 'alert', hidden: true});
-		const make = el('button.main', 'Fork');
-		const form = el('form', {method: 'dialog', class: 'sheet'}, el('h2', `Fork after event ${seq}`),
-			el('p', `${seq} events shared; ${calls} call${calls === 1 ? '' : 's'} after it ` +
-				`may run again, ${unsafe} unsafe.`), el('label', {for: 'fork-say'}, 'Message'), text,
-			...(result ? [el('label', {for: 'fork-result'}, `Result of ${oneLine(open.name, 60)} (${
-				oneLine(open.key, 40)}), which is open here`), result] : []),
-			el('div.line', el('label', {for: 'fork-model'}, 'Model'), model,
-				el('label', {for: 'fork-turns'}, 'Turns'), turns),
-			why, el('div.buttons', el('button', {type: 'button',
-				on: {click: () => dialog.close()}}, 'Cancel'), make));
+	fork() {
+		const {log, at, id} = this.ctx, seq = at ?? log.state.seq, {calls, unsafe, open} = again(log.state, seq), r = log.state.run;
+		const field = (tag, name, props) => el(tag, {id: 'fork-' + name, dir: 'auto', ...props});
+		const text = field('textarea', 'say', {rows: 3}), result = open && field('textarea', 'result', {rows: 3});
+		const model = field('input', 'model', {type: 'text', placeholder: plain(r?.model, 60)});
+		const turns = field('input', 'turns', {type: 'number', min: 1, placeholder: r?.limits?.turns || ''});
+		const why = el('p.why', {role: 'alert', hidden: true}), make = el('button.main', 'Fork'), key = api.idempotency();
+		const name = (f, words) => [el('label', {for: f.id}, words), f];
+		const form = el('form.sheet', el('h2', `Fork after event ${seq}`),
+			el('p', `${seq} events shared; ${calls} call${calls === 1 ? '' : 's'} after it may run again, ${unsafe} unsafe.`),
+			...name(text, 'Message'), ...(open ? name(result, `Result of ${oneLine(open.name, 60)} (${oneLine(open.key, 40)
+			}), which is open here`) : []), el('div.line', ...name(model, 'Model'), ...name(turns, 'Turns')), why,
+			el('div.buttons', button('Close', () => dialog.close()), make));
 		const dialog = el('dialog', {'aria-label': 'Fork'}, form);
-		const key = api.idempotency();
-		form.addEventListener('submit', async e => {
+		on(form, 'submit', async e => {
 			e.preventDefault();
 			make.disabled = true;
 			const body = {at: seq, run: true};
@@ -235,17 +162,16 @@ export class Scrubber {
 			if (model.value.trim()) body.model = model.value.trim();
 			if (turns.value) body.limits = {turns: +turns.value};
 			try {
-				const r = await api.post(api.run(this.ctx.id, '/fork'), body, key);
+				const made = await api.post(api.run(id, '/fork'), body, key);
 				dialog.close();
 				say('forked');
-				go(runHref(r.run));
+				go(runHref(made.run));
 			} catch (err) {
-				why.hidden = false;
+				why.hidden = make.disabled = false;
 				why.textContent = plain(err.message, 400);
-				make.disabled = false;
 			}
 		});
-		dialog.addEventListener('close', () => dialog.remove());
+		on(dialog, 'close', () => dialog.remove());
 		document.body.append(dialog);
 		dialog.showModal();
 	}

@@ -1,131 +1,109 @@
 /* talk.js - the conversation of a run.
  *
  * Only changed items are touched: objects of a state are replaced when they
- * change, so identity tells. At most PAGE items are in the document while the
- * reader follows the end; earlier ones come on request. */
-import {el, put, foreign, plain, oneLine, mark, stateWord, noAnsi, ms, count,
-	cost, badge, bytes, MARKS, runHref} from './text.js';
+ * change, so identity tells. A reader who follows the end has few items in the
+ * document; earlier ones come as the reader scrolls up. */
+import {el, button, put, foreign, plain, oneLine, mark, look, stateWord, noAnsi, ms, count, cost, badge, bytes, on,
+	runHref, MARKS} from './text.js';
 import {Markdown} from './md.js';
 import * as api from './api.js';
 
-const PAGE = 200, FIRST = 80;
+const PAGE = 200, FIRST = 50;
 const NEAR = 48; /* pixels from the end within which the end is followed */
 const LINES = 200; /* of an output, before it is shortened */
+const CHARS = 200000;
 const MD_MS = 50; /* between two looks at text that still comes */
 
-/* ---- Parts of items -------------------------------------------------------------- */
+/* -- Parts of items */
 
-/* Arguments, a key a line; what is long is cut in the middle. */
+/* Arguments in one line. */
 export function argsGist(args, cap = 120) {
-	if (args === null || args === undefined) return '';
-	if (typeof args !== 'object' || Array.isArray(args)) return oneLine(
-		typeof args === 'string' ? args : JSON.stringify(args), cap);
+	if (args == null) return '';
+	const text = v => typeof v === 'string' ? v.slice(0, cap * 2) : JSON.stringify(v)?.slice(0, cap * 2);
+	if (typeof args !== 'object' || Array.isArray(args)) return oneLine(text(args), cap);
 	const list = Object.entries(args);
-	if (list.length === 1 && typeof list[0][1] === 'string')
-		return oneLine(list[0][1], cap);
-	return oneLine(list.map(([k, v]) => k + '=' + (typeof v === 'string' ?
-		v.slice(0, cap) : JSON.stringify(v)?.slice(0, cap))).join(' '), cap);
+	return oneLine(list.length === 1 && typeof list[0][1] === 'string' ? text(list[0][1]) :
+		list.map(([k, v]) => k + '=' + text(v)).join(' '), cap);
 }
 
 /* Output: head, tail, and a button for the rest. */
 export function output(value, run) {
-	if (value && typeof value === 'object' && value.blob) return blob(value, run);
-	const text = noAnsi(typeof value === 'string' ? value : JSON.stringify(value, null, 2) ?? '');
-	const pre = el('pre.out', {tabindex: '0', dir: 'auto'});
-	const lines = text.split('\n');
-	if (lines.length <= LINES && text.length < 200000) {
+	const pre = el('pre.out', {tabindex: 0, dir: 'auto'});
+	if (value?.blob) {
+		put(pre, value.head ?? '');
+		const get = button(`${bytes(value.bytes)}, load all`, async () => {
+			get.disabled = true;
+			pre.replaceWith(output(await api.ask(api.run(run, '/blobs/' + value.blob), {text: true}), run));
+		}, {class: 'cut'});
+		pre.append('\n', get);
+		return pre;
+	}
+	const text = noAnsi(typeof value === 'string' ? value : JSON.stringify(value, null, 2) ?? ''), lines = text.split('\n');
+	const long = lines.length > LINES;
+	if (!long && text.length < CHARS) {
 		put(pre, text);
 		return pre;
 	}
-	const head = lines.length > LINES ? lines.slice(0, 150).join('\n') : text.slice(0, 60000);
-	const tail = lines.length > LINES ? lines.slice(-40).join('\n') : text.slice(-20000);
-	const cut = lines.length > LINES ? `${lines.length - 190} more lines` :
-		`${count(text.length - 80000)} more characters`;
-	put(pre, head.slice(0, 200000));
-	const button = el('button', {type: 'button', class: 'cut', on: {click() {
-		pre.replaceChildren();
-		put(pre, text);
-	}}}, cut + ', show all');
-	pre.append('\n', button, '\n');
-	put(pre, tail.slice(-100000));
+	put(pre, long ? lines.slice(0, 150).join('\n').slice(0, CHARS) : text.slice(0, 60000));
+	pre.append('\n', button(`${long ? `${lines.length - 190} more lines` : `${count(text.length - 80000)} more characters`}, show all`,
+		() => { pre.replaceChildren(); put(pre, text); }, {class: 'cut'}), '\n');
+	put(pre, long ? lines.slice(-40).join('\n').slice(-CHARS) : text.slice(-20000));
 	return pre;
 }
 
-function blob(b, run) {
-	const pre = el('pre.out', {tabindex: '0'});
-	put(pre, b.head ?? '');
-	const get = el('button', {type: 'button', class: 'cut', on: {async click() {
-		get.disabled = true;
-		const text = await api.ask(api.run(run, '/blobs/' + b.blob), {text: true});
-		pre.replaceWith(output(text, run));
-	}}}, `${bytes(b.bytes)}, load all`);
-	pre.append('\n', get);
-	return pre;
-}
-
-const IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
 /* Files of a message: images are shown, the rest can be saved. */
 export function files(parts, run) {
-	const list = el('ul.files');
-	for (const p of parts) {
-		const li = el('li', el('span', foreign(oneLine(p.name || p.type, 80)),
-			el('span.mute', ` ${plain(p.media, 60)}, ${bytes(p.bytes)}`)));
-		const load = async () => URL.createObjectURL(new Blob([await (await api.ask(
-			api.run(run, '/blobs/' + p.hash), {raw: 'response'})).arrayBuffer()],
-		{type: IMAGES.has(p.media) ? p.media : 'application/octet-stream'}));
-		if (IMAGES.has(p.media)) load().then(url => li.append(el('img',
-			{src: url, alt: oneLine(p.name || 'image', 80), loading: 'lazy'})), () => {});
-		else li.append(' ', el('button', {type: 'button', class: 'link', on: {
-			async click() {
-				const a = el('a', {href: await load(), download: oneLine(p.name || p.hash, 80)});
-				a.click();
-			}}}, 'save'));
-		list.append(li);
-	}
-	return list;
+	return el('ul.files', ...parts.map(p => {
+		const image = IMAGES.includes(p.media), name = oneLine(p.name || p.type, 80);
+		const li = el('li', foreign(name), el('span.mute', ` ${plain(p.media, 60)}, ${bytes(p.bytes)} `));
+		const load = async () => URL.createObjectURL(new Blob([await (await api.ask(api.run(run, '/blobs/' + p.hash),
+			{raw: 'response'})).arrayBuffer()], {type: image ? p.media : 'application/octet-stream'}));
+		if (image) load().then(src => li.append(el('img', {src, alt: name})), () => {});
+		else li.append(button('save', async () => el('a', {href: await load(), download: name}).click(), {class: 'link'}));
+		return li;
+	}));
 }
 
-/* ---- Items ------------------------------------------------------------------------- */
+function userBody(text) {
+	const body = el('div.body', {dir: 'auto'});
+	put(body, text, {cap: 100000});
+	return body;
+}
+
+function why(error) {
+	const p = el('p.why', {dir: 'auto'});
+	put(p, error.message, {cap: 4000});
+	return p;
+}
+
+/* -- Items */
 
 class Item {
 	constructor(talk, it) {
-		this.talk = talk;
-		this.it = it;
-		this.node = el('article', {class: 'item ' + it.kind});
-		this.node.dataset.item = it.i;
-		this.span = null;
-		this[it.kind]?.();
+		Object.assign(this, {talk, it, node: el('article.item.' + it.kind)});
+		this[it.kind]();
 	}
 
 	user() {
-		const body = el('div.body', {dir: 'auto'});
-		put(body, this.it.text, {cap: 100000});
-		this.node.append(el('header', this.it.said ? 'You, while it ran' : 'You',
-			this.it.pinned ? el('span.tag', 'pinned') : null), body);
-		if (this.it.parts) this.node.append(files(this.it.parts, this.talk.run));
+		const {said, pinned, text, parts} = this.it;
+		this.node.append(el('header', said ? 'You, while it ran' : 'You', pinned && el('span.tag', 'pinned')), userBody(text),
+			parts ? files(parts, this.talk.run) : '');
 	}
 
 	/* Messages of the runs before. */
 	past() {
-		const list = this.it.messages, n = list.length, d = el('details',
-			el('summary', `${n} earlier message${n === 1 ? '' : 's'}`));
-		d.addEventListener('toggle', () => {
-			if (d.childElementCount > 1) return;
-			for (const m of list) d.append(this.old(m));
-		});
+		const {messages: list, follows} = this.it, d = el('details', el('summary', `${list.length} earlier message` +
+			(list.length === 1 ? '' : 's')));
+		on(d, 'toggle', () => d.childElementCount > 1 || d.append(...list.map(m => this.old(m))));
 		d.open = this.talk.ctx.chat;
-		this.node.append(d, this.it.follows ? el('a', {href: runHref(this.it.follows)}, 'the run before') : '');
+		this.node.append(d, follows ? el('a', {href: runHref(follows)}, 'the run before') : '');
 	}
 
 	old(m) {
-		const text = typeof m.text === 'string' ? m.text : m.bytes ? `(${bytes(m.bytes)}, stored apart)` :
-			JSON.stringify(m);
-		if (m.role === 'user') {
-			const body = el('div.body', {dir: 'auto'});
-			put(body, text, {cap: 100000});
-			return el('div.item.user', el('header', 'You'), body);
-		}
+		const text = typeof m.text === 'string' ? m.text : m.bytes ? `(${bytes(m.bytes)}, stored apart)` : JSON.stringify(m);
+		if (m.role === 'user') return el('div.item.user', el('header', 'You'), userBody(text));
 		if (m.role !== 'assistant') return el('div.item.note', plain(m.role ?? '', 20), ' ', foreign(oneLine(text, 200)));
 		const md = new Markdown();
 		md.update(text, true);
@@ -133,25 +111,17 @@ class Item {
 	}
 
 	note() {
-		const it = this.it;
-		this.node.classList.add(it.level);
-		this.node.append(el('p', it.level === 'info' ? null : mark(
-			it.level === 'error' ? 'failed' : 'unknown'), it.code ?
-			el('b', plain(it.code, 40) + ' ') : null, foreign(it.text),
-		it.run ? el('a', {href: runHref(it.run)}, ' its parent') : null));
-		if (it.detail) this.node.append(el('details', el('summary', 'Summary'),
-			output(it.detail, this.talk.run)));
+		const {level, code, text, run, detail} = this.it;
+		this.node.classList.add(level);
+		this.node.append(el('p', level !== 'info' && mark(level === 'error' ? 'failed' : 'unknown'), code && el('b', ` ${plain(code, 40)} `),
+			foreign(text), run && el('a', {href: runHref(run)}, ' its parent')),
+		detail ? el('details', el('summary', 'Summary'), output(detail, this.talk.run)) : '');
 	}
 
 	end() {
-		const it = this.it, word = stateWord({state: it.outcome, ...it});
-		this.node.append(badge(it.outcome, word));
-		if (it.error) {
-			const p = el('p.why', {dir: 'auto'});
-			put(p, it.error.message, {cap: 4000});
-			this.node.append(p);
-		}
-		if (it.text) this.node.append(output(it.text, this.talk.run));
+		const it = this.it;
+		this.node.append(badge(it.outcome, stateWord({...it, state: it.outcome})), it.error && !it.told ? why(it.error) : '',
+			it.text ? output(it.text, this.talk.run) : '');
 	}
 
 	model() {
@@ -162,10 +132,8 @@ class Item {
 	}
 
 	call() {
-		this.line = el('summary');
-		this.more = el('details.call', this.line);
-		this.more.addEventListener('toggle', () => this.fill());
-		this.line.addEventListener('click', () => this.talk.ctx.select({span: this.it.span}));
+		this.line = el('summary', {on: {click: () => this.talk.ctx.select({span: this.it.span})}});
+		this.more = el('details.call', {on: {toggle: () => this.fill()}}, this.line);
 		this.node.append(this.more);
 	}
 
@@ -174,46 +142,30 @@ class Item {
 	/* What its span says now. */
 	update(p, now) {
 		const same = p === this.span;
-		if (same && !(p && p.state === 'running')) return;
-		const was = this.span;
+		if (same && p.state !== 'running') return;
 		this.span = p;
-		if (this.it.kind === 'model') this.updateModel(p, was, same);
-		else if (this.line) this.updateCall(p, now, same);
+		if (this.head) this.updateModel(p, same);
+		else this.updateCall(p, now, same);
 	}
 
-	updateModel(p, was, same) {
-		const t = performance.now();
+	updateModel(p, same) {
+		const t = performance.now(), live = p.state === 'running', u = p.usage;
 		if (!same || this.late) {
-			if (p.state === 'running' && t - (this.drawn ?? 0) < MD_MS) this.late = true;
-			else {
-				this.late = false;
+			this.late = live && t - (this.drawn ?? 0) < MD_MS;
+			if (!this.late) {
 				this.drawn = t;
-				this.md.update(p.text, p.state !== 'running');
+				this.md.update(p.text, !live);
 				this.think(p);
 			}
 		}
 		if (same) return;
 		this.node.classList.toggle('void', p.state === 'superseded');
-		this.node.classList.toggle('bad', p.state === 'failed');
-		this.node.classList.toggle('now', p.state === 'running');
-		const bits = [el('b', foreign(oneLine(p.name, 60)))];
-		if (p.purpose === 'plan') bits.push(el('span.tag', 'plan'));
-		if (p.attempt > 1) bits.push(`attempt ${p.attempt}`);
-		if (p.usage && p.usage.input + p.usage.output > 0) bits.push(
-			`${count(p.usage.input)} + ${count(p.usage.output)} tokens`);
-		if (p.usage?.cost) bits.push(cost(p.usage.cost));
-		if (p.ms !== undefined) bits.push(ms(p.ms));
-		if (p.state === 'running') bits.push(p.first === null ? 'thinks' :
-			p.writing ? 'writes a call' : 'writes');
-		if (p.state !== 'ok' && p.state !== 'running') bits.push(badge(p.state, stateWord(p)));
-		this.head.replaceChildren(...bits.flatMap((b, i) => i ? [el('span.dot'), b] : [b]));
-		if (p.error && !this.why) {
-			this.why = el('p.why', {dir: 'auto'});
-			put(this.why, p.error.message, {cap: 4000});
-			this.node.append(this.why);
-		}
-		/* A message without text has only calls, which follow. */
-		this.node.classList.toggle('mute-head', p.state === 'ok' && !p.text && !p.thinking);
+		this.head.replaceChildren(...[el('b', foreign(oneLine(p.name, 60))), p.purpose === 'plan' && 'plan',
+			p.attempt > 1 && `attempt ${p.attempt}`, u && u.input + u.output > 0 && `${count(u.input)} + ${count(u.output)} tokens`,
+			u?.cost && cost(u.cost), p.ms != null && ms(p.ms), live && (p.first === null ? 'thinks' : p.writing ? 'writes a call' : 'writes'),
+			!live && p.state !== 'ok' && badge(p.state, stateWord(p))].filter(Boolean)
+			.flatMap((b, i) => i ? [el('span.dot'), b] : [b]));
+		if (p.error && !this.why) this.node.append(this.why = why(p.error));
 	}
 
 	think(p) {
@@ -221,13 +173,11 @@ class Item {
 		if (!this.thought) {
 			this.first = el('span.first');
 			this.thoughts = el('div.thoughts', {dir: 'auto'});
-			this.thought = el('details', {class: 'think'},
-				el('summary', el('span.mute', 'Thinking '), this.first), this.thoughts);
-			this.thought.addEventListener('toggle', () => this.think(this.span));
+			this.thought = el('details.think', {on: {toggle: () => this.think(this.span)}},
+				el('summary', 'Thinking ', this.first), this.thoughts);
 			this.body.prepend(this.thought);
 		}
-		const first = oneLine(p.thinking.split('\n', 1)[0], 120);
-		if (this.first.textContent !== first) this.first.textContent = first;
+		this.first.textContent = oneLine(p.thinking.split('\n', 1)[0], 120);
 		if (!this.thought.open || this.thoughtText === p.thinking) return;
 		this.thoughtText = p.thinking;
 		this.thoughts.replaceChildren();
@@ -235,89 +185,60 @@ class Item {
 	}
 
 	updateCall(p, now, same) {
-		const live = p.state === 'running';
-		const word = live ? stateWord({...p, t0: p.run0 ?? p.t0}, Math.floor(now)) : stateWord(p);
+		const live = p.state === 'running', word = stateWord({...p, t0: p.run0 ?? p.t0}, live && Math.floor(now));
 		if (same) {
-			if (live && this.word.textContent !== word) this.word.textContent = word;
+			if (this.word.textContent !== word) this.word.textContent = word;
 			return;
 		}
-		this.word = el('span.word', live || p.state === 'waiting' ||
-			p.state === 'skipped' ? word : p.state === 'ok' && !p.cached ?
-				ms(p.ms) : `${word}${p.ms ? ', ' + ms(p.ms) : ''}`);
-		this.line.replaceChildren(mark(p.cached && p.state === 'ok' ? 'cached' :
-			p.state), el('b.name', foreign(oneLine(p.name, 60))),
-		el('span.gist', foreign(argsGist(p.args))), this.word);
+		this.word = el('span.word', look(p) === 'ok' ? ms(p.ms) : p.ms ? `${word}, ${ms(p.ms)}` : word);
+		this.line.replaceChildren(mark(look(p)), el('b.name', foreign(oneLine(p.name, 60))),
+			el('span.gist', foreign(argsGist(p.args))), this.word);
 		this.line.className = 's-' + (MARKS[p.state] ? p.state : 'unknown');
-		this.line.setAttribute('aria-label', `${p.kind} ${oneLine(p.name, 60)}, ` +
-			`${word}${p.ms ? ' after ' + ms(p.ms) : ''}`);
+		this.line.setAttribute('aria-label', `${p.kind} ${oneLine(p.name, 60)}, ${word}${p.ms ? ' after ' + ms(p.ms) : ''}`);
 		this.fill();
 	}
 
 	fill() {
-		const p = this.span;
-		if (!this.more.open || !p || this.filled === p) return;
+		const p = this.span, {run} = this.talk, rows = [], add = (name, v) => rows.push(el('div.label', name), output(v, run));
+		if (!this.more.open || this.filled === p) return;
 		this.filled = p;
-		const rows = [];
-		if (p.args !== null && p.args !== undefined)
-			rows.push(el('div.label', 'In'), output(p.args, this.talk.run));
-		if (p.live) rows.push(el('div.label', 'Out, so far'), output(p.live, this.talk.run));
-		if (p.output !== undefined && p.output !== null && p.output !== '')
-			rows.push(el('div.label', 'Out', p.truncated ? ', cut' : '',
-				p.given ? ', given' : ''), output(p.output, this.talk.run));
-		if (p.parts) rows.push(files(p.parts, this.talk.run));
-		if (p.error && p.error.message !== p.output) rows.push(el('p.why', foreign(p.error.message)));
-		if (p.child) rows.push(el('p', el('a', {href: runHref(p.child)}, 'Run of ', foreign(oneLine(p.agent, 60)))));
+		if (p.args != null) add('In', p.args);
+		if (p.live) add('Out, so far', p.live);
+		if (p.output != null && p.output !== '') add(`Out${p.truncated ? ', cut' : ''}${p.given ? ', given' : ''}`, p.output);
+		if (p.parts) rows.push(files(p.parts, run));
+		if (p.error && p.error.message !== p.output) rows.push(why(p.error));
+		if (p.child) rows.push(el('a', {href: runHref(p.child)}, 'Run of ', foreign(oneLine(p.agent, 60))));
 		this.more.replaceChildren(this.line, ...rows);
 	}
 }
 
-/* ---- The list ------------------------------------------------------------------------ */
+/* -- The list */
 
 export class Talk {
 	constructor(ctx) {
-		this.ctx = ctx;
-		this.run = ctx.id;
-		this.items = [];
-		this.from = 0;
-		this.follow = true;
-		this.unread = 0;
-		this.earlier = el('button', {type: 'button', class: 'earlier', hidden: true,
-			on: {click: () => this.back()}});
+		Object.assign(this, {ctx, run: ctx.id, items: [], from: 0, follow: true, unread: 0});
+		this.earlier = button('', () => this.back(), {class: 'earlier', hidden: true});
 		this.list = el('div.items');
-		this.log = el('div.log', {tabindex: '0', role: 'log',
-			'aria-live': 'off', 'aria-label': 'Conversation'}, this.earlier, this.list);
-		this.latest = el('button', {type: 'button', class: 'latest', hidden: true,
-			on: {click: () => this.toEnd()}}, 'Latest');
+		this.log = el('div.log', {tabindex: 0, role: 'log', 'aria-live': 'off', 'aria-label': 'Conversation'}, this.earlier, this.list);
+		this.latest = button('Latest', () => this.toEnd(), {class: 'latest', hidden: true});
 		this.node = el('div.talk', this.log, this.latest);
-		const stop = () => { if (!this.atEnd()) this.unfollow(); };
-		this.log.addEventListener('wheel', e => { if (e.deltaY < 0) this.unfollow(); },
-			{passive: true});
-		this.log.addEventListener('touchmove', stop, {passive: true});
-		this.log.addEventListener('keydown', e => {
-			if (['ArrowUp', 'PageUp', 'Home'].includes(e.key)) this.unfollow();
-		});
-		this.log.addEventListener('scroll', () => {
+		const stop = () => this.atEnd() || this.unfollow(), quiet = {passive: true};
+		on(this.log, 'wheel', e => e.deltaY < 0 && this.unfollow(), quiet);
+		on(this.log, 'touchmove', stop, quiet);
+		on(this.log, 'keydown', e => ['ArrowUp', 'PageUp', 'Home'].includes(e.key) && this.unfollow());
+		on(this.log, 'pointerup', () => getSelection().isCollapsed || this.unfollow());
+		on(this.log, 'scroll', () => {
 			if (this.atEnd()) { this.follow = true; this.unread = 0; this.button(); }
 			else if (!this.moving) {
 				stop();
 				if (this.log.scrollTop < 80 && this.from) this.back();
 			}
 			this.moving = false;
-		}, {passive: true});
-		this.log.addEventListener('pointerup', () => {
-			if (!getSelection().isCollapsed) this.unfollow();
-		});
+		}, quiet);
 	}
 
-	atEnd() {
-		const l = this.log;
-		return l.scrollHeight - l.scrollTop - l.clientHeight <= NEAR;
-	}
-
-	unfollow() {
-		this.follow = false;
-		this.button();
-	}
+	atEnd() { return this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight <= NEAR; }
+	unfollow() { this.follow = false; this.button(); }
 
 	button() {
 		this.latest.hidden = this.follow;
@@ -332,6 +253,12 @@ export class Talk {
 		this.button();
 	}
 
+	toStart() {
+		this.unfollow();
+		this.window(0);
+		this.log.scrollTop = 0;
+	}
+
 	stick() {
 		this.moving = true;
 		this.log.scrollTop = this.log.scrollHeight;
@@ -343,13 +270,11 @@ export class Talk {
 			this.items.shift().node.remove();
 			this.from++;
 		}
-		const add = [];
-		for (let i = from; i < this.from && i < this.state.items.length; i++)
-			add.push(this.make(i));
+		const add = this.state.items.slice(from, this.from).map(it => this.make(it));
 		this.list.prepend(...add.map(x => x.node));
 		this.items.unshift(...add);
 		this.from = from;
-		this.earlier.hidden = from === 0;
+		this.earlier.hidden = !from;
 		this.earlier.textContent = `${Math.min(PAGE, from)} of ${from} earlier`;
 	}
 
@@ -360,52 +285,34 @@ export class Talk {
 		this.log.scrollTop = this.log.scrollHeight - was;
 	}
 
-	make(i) {
-		const it = this.state.items[i], x = new Item(this, it);
+	make(it) {
+		const x = new Item(this, it);
 		if (it.span >= 0) x.update(this.state.spans[it.span], this.ctx.now());
 		return x;
 	}
 
 	update(state) {
-		const other = state.seq < (this.state?.seq ?? 0) || !this.state;
+		const other = !this.state || state.seq < this.state.seq, n = state.items.length, now = this.ctx.now();
 		this.state = state;
-		if (other) {
+		if (other || this.follow && n - this.from - this.items.length > PAGE) {
 			this.items = [];
 			this.list.replaceChildren();
-			this.from = Math.max(0, state.items.length - FIRST);
-			this.window(this.from);
+			this.from = Math.max(0, n - FIRST);
 		}
-		const end = this.from + this.items.length;
-		if (this.follow && state.items.length - end > PAGE) {
-			this.items = [];
-			this.list.replaceChildren();
-			this.from = state.items.length - FIRST;
-		}
-		const now = this.ctx.now();
-		for (const x of this.items)
-			if (x.it.span >= 0) x.update(state.spans[x.it.span], now);
-		let added = 0;
-		const nodes = [];
-		for (let i = this.from + this.items.length; i < state.items.length; i++) {
-			const x = this.make(i);
-			nodes.push(x.node);
-			this.items.push(x);
-			added++;
-		}
-		this.list.append(...nodes);
-		if (this.follow && this.items.length > PAGE + 50)
-			this.window(state.items.length - PAGE);
-		else this.earlier.hidden = this.from === 0;
-		if (!this.follow && added && !other) { this.unread += added; this.button(); }
+		for (const x of this.items) if (x.it.span >= 0) x.update(state.spans[x.it.span], now);
+		const add = state.items.slice(this.from + this.items.length).map(it => this.make(it));
+		this.items.push(...add);
+		this.list.append(...add.map(x => x.node));
+		this.window(this.follow && this.items.length > PAGE + 50 ? n - PAGE : this.from);
 		if (this.follow) this.stick();
+		else if (add.length && !other) { this.unread += add.length; this.button(); }
 	}
 
 	/* Something whose text is still behind what is known. */
 	late() { return this.items.some(x => x.late); }
 
 	show(i) {
-		if (i < 0 || !this.state || i >= this.state.items.length) return;
-		if (i < this.from) this.window(Math.max(0, i - 20));
+		if (i < this.from && i >= 0) this.window(Math.max(0, i - 20));
 		const x = this.items[i - this.from];
 		if (!x) return;
 		this.list.querySelector('.chosen')?.classList.remove('chosen');

@@ -5,56 +5,49 @@
  * (control characters, bidi controls, zero-width ones) is made visible. */
 
 const CAP = 8192; /* characters of one text node: longer lines lay out slowly */
+const CHIPS = 5000; /* hidden characters that are shown one by one */
 
-/* Never seen, or reorders what is seen. ZWJ and ZWNJ are parts of words and
- * emoji: only where a person decides (strict) they are shown, too. */
-const HIDDEN = new RegExp('[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f' +
-	'\\u00ad\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f' +
-	'\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e007f}]', 'u');
-const HIDDEN_ALL = new RegExp(HIDDEN.source, 'gu');
-const STRICT_ALL = new RegExp('[\\u200c\\u200d\\u3164\\ufe00-\\ufe0f]|' + HIDDEN.source, 'gu');
-const ANSI = new RegExp('\\u001b(?:\\[[0-?]*[ -/]*[@-~]|' +
-	'\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)|[ -/]*[0-~])', 'g');
+/* Never seen, or reorders what is seen. ZWJ, ZWNJ and variation selectors are
+ * parts of words and emoji: only where a person decides (strict) they are shown. */
+const HIDDEN = '[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b\\u200e\\u200f' +
+	'\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e007f}]';
+const LOOSE = new RegExp(HIDDEN, 'gu'), STRICT = new RegExp('[\\u200c\\u200d\\u3164\\ufe00-\\ufe0f]|' + HIDDEN, 'gu');
+const ANSI = new RegExp('\\u001b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)|[ -/]*[0-~])', 'g');
 
 const code = c => 'U+' + c.codePointAt(0).toString(16).toUpperCase().padStart(4, '0');
+const string = (v, indent) => typeof v === 'string' ? v : v == null ? '' : JSON.stringify(v, null, indent) ?? '';
 
 /* For attributes, titles and the canvas, where no element can stand. */
 export function plain(value, cap = 200) {
-	let s = typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value) ?? '';
-	const cut = s.length > cap;
-	if (cut) s = s.slice(0, cap);
-	if (HIDDEN.test(s)) s = s.replace(HIDDEN_ALL, c => '\u27e8' + code(c) + '\u27e9');
-	return cut ? s + '\u2026' : s;
+	const s = string(value);
+	return s.slice(0, cap).replace(LOOSE, c => `\u27e8${code(c)}\u27e9`) + (s.length > cap ? '\u2026' : '');
 }
 
-export const oneLine = (s, cap = 200) =>
-	plain(String(s ?? '').slice(0, cap * 4).replace(/\s+/g, ' ').trim(), cap);
+export const oneLine = (s, cap = 200) => plain(String(s ?? '').slice(0, cap * 4).replace(/\s+/g, ' ').trim(), cap);
+export const noAnsi = s => s.replace(ANSI, '');
+export const runHref = id => '/r/' + encodeURIComponent(id);
 
-export const noAnsi = s => s.includes('\u001b') ? s.replace(ANSI, '') : s;
+/* -- Elements */
 
-/* The only way to make an element: el('p.class.class', {attributes}, kids). */
+/* The only way to make one: el('p.class.class', {attributes, on: {event: f}}, kids). */
 export function el(name, props, ...kids) {
 	const [tag, ...classes] = name.split('.'), e = document.createElement(tag);
-	if (classes.length) e.className = classes.join(' ');
 	if (props?.nodeType || typeof props !== 'object') {
 		kids.unshift(props);
 		props = null;
 	}
+	if (props?.class) classes.push(props.class);
+	if (classes.length) e.className = classes.join(' ');
 	for (const key in props) {
 		const v = props[key];
-		if (v === undefined || v === null || v === false) continue;
-		if (key === 'class') e.className += (e.className ? ' ' : '') + v;
-		else if (key === 'on') for (const k in v) e.addEventListener(k, v[k]);
-		else if (key === 'style' || key.startsWith('on') || key === 'srcdoc')
-			throw new Error('el: ' + key);
+		if (v == null || v === false || key === 'class') continue;
+		if (key === 'on') for (const k in v) on(e, k, v[k]);
+		else if (/^(style|srcdoc|on.*)$/.test(key)) throw new Error('el: ' + key);
 		else e.setAttribute(key, v === true ? '' : v);
 	}
-	e.append(...kids.filter(k => k !== null && k !== undefined && k !== false));
+	e.append(...kids.filter(k => k != null && k !== false));
 	return e;
 }
-
-export const button = (text, click, props) => el('button', {type: 'button',
-	...props, on: {click}}, text);
 
 export function svg(name, props, ...kids) {
 	const e = document.createElementNS('http://www.w3.org/2000/svg', name);
@@ -63,163 +56,134 @@ export function svg(name, props, ...kids) {
 	return e;
 }
 
+export const on = (e, type, f, o) => e.addEventListener(type, f, o);
+export const css = (e, name, value) => e.style.setProperty(name, value);
+export const button = (text, click, props) => el('button', {type: 'button', ...props, on: {click}}, text);
+
 /* Puts a foreign string into `to`: hidden characters as chips, long lines in
  * slices. Returns how many characters were hidden. */
-export function put(to, value, {cap = Infinity, strict = false} = {}) {
-	let s = typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value, null, 2);
-	let hidden = 0;
-	const rest = s.length - cap;
-	if (rest > 0) s = s.slice(0, cap);
-	const text = t => {
+export function put(to, value, {cap = Infinity, strict} = {}) {
+	const all = string(value, 2), s = all.slice(0, cap), text = t => {
 		for (let i = 0; i < t.length; i += CAP) to.append(t.slice(i, i + CAP));
 	};
-	const all = strict ? STRICT_ALL : HIDDEN_ALL;
-	let at = 0;
-	all.lastIndex = 0;
-	for (let m; hidden < 5000 && (m = all.exec(s)); hidden++) {
+	let hidden = 0, at = 0;
+	for (const m of s.matchAll(strict ? STRICT : LOOSE)) {
+		if (hidden++ > CHIPS) continue;
 		text(s.slice(at, m.index));
 		to.append(el('span.chip', code(m[0])));
 		at = m.index + m[0].length;
 	}
-	text(s.slice(at));
-	if (rest > 0) to.append(el('span.more', `\u2026 ${count(rest)} more`));
+	text(hidden > CHIPS ? plain(s.slice(at), Infinity) : s.slice(at));
+	if (all.length > cap) to.append(el('span.more', `\u2026 ${count(all.length - cap)} more`));
 	return hidden;
 }
 
 /* A foreign string as an element of its own, isolated from its neighbours. */
-export function foreign(value, props, cap = 2000) {
-	const e = el('bdi', props);
-	put(e, value, {cap});
+export function foreign(value) {
+	const e = el('bdi');
+	put(e, value, {cap: 2000});
 	return e;
 }
 
-export const runHref = id => '/r/' + encodeURIComponent(id);
+/* -- Numbers */
 
-/* ---- Numbers --------------------------------------------------------------- */
+const two = (n, w = 2) => String(Math.floor(n)).padStart(w, '0');
 
 export function ms(n) {
-	if (n === null || n === undefined || Number.isNaN(n)) return '';
-	if (n < 1) return '<1 ms';
-	if (n < 999.5) return Math.round(n) + ' ms';
-	const s = n / 1000;
-	if (s < 59.95) return s.toFixed(1) + ' s';
-	const two = v => String(v).padStart(2, '0');
-	const t = Math.round(s);
-	if (t < 3600) return `${t / 60 | 0} m ${two(t % 60)} s`;
-	if (t < 86400) return `${t / 3600 | 0} h ${two((t % 3600) / 60 | 0)} m`;
-	return `${t / 86400 | 0} d ${two((t % 86400) / 3600 | 0)} h`;
+	if (n == null || Number.isNaN(n)) return '';
+	const s = n / 1000, t = Math.round(s);
+	return n < 1 ? '<1 ms' : n < 999.5 ? Math.round(n) + ' ms' : s < 59.95 ? s.toFixed(1) + ' s' :
+		t < 3600 ? `${t / 60 | 0} m ${two(t % 60)} s` : t < 86400 ? `${t / 3600 | 0} h ${two(t % 3600 / 60)} m` :
+			`${t / 86400 | 0} d ${two(t % 86400 / 3600)} h`;
 }
 
-export function count(n) {
-	if (n === null || n === undefined) return '';
-	if (n < 1000) return String(n);
-	if (n < 99950) return (n / 1000).toFixed(1) + 'k';
-	if (n < 999500) return Math.round(n / 1000) + 'k';
-	return (n / 1e6).toFixed(1) + 'M';
-}
+export const count = n => n == null ? '' : n < 1000 ? String(n) : n < 99950 ? (n / 1000).toFixed(1) + 'k' :
+	n < 999500 ? Math.round(n / 1000) + 'k' : (n / 1e6).toFixed(1) + 'M';
 
-export function cost(usd) {
-	if (usd === null || usd === undefined) return 'cost unknown';
-	if (usd === 0) return 'no cost';
-	if (usd < 0.00005) return '<$0.0001';
-	return '$' + (usd < 0.1 ? usd.toFixed(4) : usd.toFixed(2));
-}
+export const cost = usd => usd == null ? 'cost unknown' : usd === 0 ? 'no cost' : usd < 0.00005 ? '<$0.0001' :
+	'$' + usd.toFixed(usd < 0.1 ? 4 : 2);
 
-export function bytes(n) {
-	if (n < 1000) return n + ' B';
-	return n < 1e6 ? (n / 1e3).toFixed(1) + ' kB' : (n / 1e6).toFixed(1) + ' MB';
-}
+export const bytes = n => n < 1000 ? n + ' B' : n < 1e6 ? (n / 1e3).toFixed(1) + ' kB' : (n / 1e6).toFixed(1) + ' MB';
 
-/* ---- Time of day: one switch for the axis, tips and tables -------------------- */
-
-export const clock = {mode: localStorage_('clock') || 'local'};
-
-function localStorage_(key) {
-	try { return localStorage.getItem('wend.' + key); } catch { return null; }
-}
-
+/* A setting of this browser. */
 export function keep(key, value) {
-	if (value === undefined) return localStorage_(key);
-	try { localStorage.setItem('wend.' + key, value); } catch { /* private */ }
+	try {
+		if (value == null) return localStorage.getItem('wend.' + key);
+		localStorage.setItem('wend.' + key, value);
+	} catch { /* none is kept */ }
 	return value;
 }
 
-const two = (n, w = 2) => String(n).padStart(w, '0');
+/* -- Time of day: one switch for the axis, tips and tables */
+
+export const clock = {mode: keep('clock') ?? 'local'};
 
 /* `start`: seconds, for "since start". */
 export function when(seconds, start, fine) {
-	if (clock.mode === 'start' && start)
-		return '+' + ms(Math.max(0, (seconds - start) * 1000));
-	const d = new Date(seconds * 1000), u = clock.mode === 'utc';
-	const part = name => d[(u ? 'getUTC' : 'get') + name]();
-	const t = `${two(part('Hours'))}:${two(part('Minutes'))}:${two(part('Seconds'))}` +
-		(fine ? '.' + two(part('Milliseconds'), 3) : '');
-	return u ? t + ' UTC' : t;
+	if (clock.mode === 'since start' && start) return '+' + ms(Math.max(0, (seconds - start) * 1000));
+	const utc = clock.mode === 'UTC', d = new Date(seconds * 1000), part = name => d[(utc ? 'getUTC' : 'get') + name]();
+	return ['Hours', 'Minutes', 'Seconds'].map(p => two(part(p))).join(':') + (fine ? '.' + two(part('Milliseconds'), 3) : '') +
+		(utc ? ' UTC' : '');
 }
 
 export const iso = seconds => new Date(seconds * 1000).toISOString();
 
-export function age(seconds, now = Date.now() / 1000) {
-	const s = Math.max(0, now - seconds);
-	if (s < 60) return (s | 0) + ' s';
-	if (s < 3600) return (s / 60 | 0) + ' m';
-	if (s < 86400) return (s / 3600 | 0) + ' h';
-	return (s / 86400 | 0) + ' d';
+export function age(seconds) {
+	const s = Math.max(0, Date.now() / 1000 - seconds), [n, unit] = s < 60 ? [1, 's'] : s < 3600 ? [60, 'm'] :
+		s < 86400 ? [3600, 'h'] : [86400, 'd'];
+	return `${s / n | 0} ${unit}`;
 }
 
-/* ---- States: a mark, a word, a colour ------------------------------------------ */
+/* -- States: a mark, a word, a colour */
 
 const RING = 'M10.5 6a4.5 4.5 0 1 1-9 0a4.5 4.5 0 1 1 9 0';
-export const MARKS = {
-	running: RING, queued: 'M2.5 6h.1M6 6h.1M9.5 6h.1', waiting: 'M4 2.5v7M8 2.5v7',
-	paused: 'M3 3h6v6h-6z', interrupted: 'M6 1.5a4.5 4.5 0 0 0 0 9M8.5 9.7a4.5 4.5 0 0 0 1.9-3',
-	ok: 'M2 6.4l2.7 2.8L10 3.2', failed: 'M2.8 2.8l6.4 6.4M9.2 2.8l-6.4 6.4',
-	timeout: RING + 'M6 3.4v2.8l1.9 1.2', denied: RING + 'M3.6 6h4.8', canceled: 'M3 10.2L9 1.8',
-	skipped: 'M6 1.2L10.8 6L6 10.8L1.2 6z', unknown: 'M6 1.2L11 10.2H1zM6 4.4v2.8M6 8.6v.2',
-	cached: 'M1.5 4.5h6v6h-6zM4.5 4.5v-3h6v6h-3', superseded: 'M3 3h6v6h-6zM1 6h10',
-	limit: 'M1.5 9a4.5 4.5 0 0 1 9 0M6 9l2.4-3.4', };
+export const MARKS = {__proto__: null,
+	running: RING,
+	queued: 'M2.5 6h.1M6 6h.1M9.5 6h.1',
+	waiting: 'M4 2.5v7M8 2.5v7',
+	paused: 'M3 3h6v6h-6z',
+	interrupted: 'M6 1.5a4.5 4.5 0 0 0 0 9M8.5 9.7a4.5 4.5 0 0 0 1.9-3',
+	ok: 'M2 6.4l2.7 2.8L10 3.2',
+	failed: 'M2.8 2.8l6.4 6.4M9.2 2.8l-6.4 6.4',
+	timeout: RING + 'M6 3.4v2.8l1.9 1.2',
+	denied: RING + 'M3.6 6h4.8',
+	canceled: 'M3 10.2L9 1.8',
+	skipped: 'M6 1.2L10.8 6L6 10.8L1.2 6z',
+	unknown: 'M6 1.2L11 10.2H1zM6 4.4v2.8M6 8.6v.2',
+	cached: 'M1.5 4.5h6v6h-6zM4.5 4.5v-3h6v6h-3',
+	superseded: 'M3 3h6v6h-6zM1 6h10',
+	limit: 'M1.5 9a4.5 4.5 0 0 1 9 0M6 9l2.4-3.4',
+};
 export const BAD = new Set(['failed', 'timeout', 'denied', 'unknown', 'interrupted']);
+const WORDS = {__proto__: null, waiting: 'waits for you', unknown: 'outcome not known', cached: 'from cache', timeout: 'timed out'};
+const known = state => MARKS[state] ? state : 'unknown';
 
-export function mark(state) {
-	const p = svg('path', {d: MARKS[state] ? MARKS[state] : MARKS.unknown});
-	return svg('svg', {class: 'mark s-' + (MARKS[state] ? state : 'unknown'),
-		viewBox: '0 0 12 12', 'aria-hidden': 'true'}, p);
-}
+export const mark = state => svg('svg', {class: 'mark s-' + known(state), viewBox: '0 0 12 12', 'aria-hidden': 'true'},
+	svg('path', {d: MARKS[known(state)]}));
 
-const WORDS = {waiting: 'waits for you', unknown: 'outcome not known',
-	cached: 'from cache', timeout: 'timed out'};
+/* How a span looks; what it is called. */
+export const look = p => p.cached && p.state === 'ok' ? 'cached' : p.state;
+export const label = p => oneLine(p.kind === 'model' && p.purpose !== 'answer' ? `${p.name}, ${p.purpose}` :
+	p.name, 120) || p.kind;
 
 /* The word of a span or a run. */
 export function stateWord(s, now) {
-	const state = s.cached && s.state === 'ok' ? 'cached' : s.state;
-	if (state === 'running' && now && s.t0) return 'running ' + ms((now - s.t0) * 1000);
-	if (state === 'failed' && s.error?.code && s.error.code !== 'failed')
-		return 'failed: ' + plain(s.error.code, 40);
-	if (state === 'denied') return s.rule || s.policy?.rule ?
-		'denied by ' + plain(s.rule || s.policy.rule, 40) : 'denied';
-	if (state === 'canceled' && s.by) return 'canceled by ' + plain(s.by, 40);
-	if (state === 'skipped' && s.reason) return 'skipped: ' + plain(s.reason, 40);
-	if (state === 'limit' && s.limit) return 'limit: ' + plain(s.limit, 40);
-	return WORDS[state] || plain(state, 40);
+	const state = look(s), rule = s.rule ?? s.policy?.rule, why = s.error?.code;
+	const more = {__proto__: null, failed: why && why !== 'failed' && ': ' + why, denied: rule && ' by ' + rule,
+		canceled: s.by && ' by ' + s.by, skipped: s.reason && ': ' + s.reason, limit: s.limit && ': ' + s.limit,
+		running: now && s.t0 && ' ' + ms((now - s.t0) * 1000)}[state];
+	return (WORDS[state] ?? plain(state, 40)) + (more ? plain(more, 44) : '');
 }
 
 /* Mark and word, side by side. */
-export const badge = (state, word) => el('span', {class: 'badge s-' +
-	(MARKS[state] ? state : 'unknown')}, mark(state), el('span.word', word ?? stateWord({state})));
+export const badge = (state, word) => el('span.badge.s-' + known(state), mark(state), el('span.word', word ?? stateWord({state})));
 
-/* Something in the browser's clipboard, and a word that it is. */
 export async function copy(text, from) {
-	try {
-		await navigator.clipboard.writeText(text);
-		say('copied');
-	} catch {
-		say('the browser did not allow copying');
-	}
+	await navigator.clipboard.writeText(text).then(() => say('copied'), () => say('the browser did not allow copying'));
 	from?.focus();
 }
 
 /* The one region that a screen reader listens to. */
 export function say(text) {
-	const e = document.getElementById('status');
-	if (e) e.textContent = plain(text, 240);
+	document.getElementById('status').textContent = plain(text, 240);
 }

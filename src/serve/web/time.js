@@ -1,73 +1,50 @@
 /* time.js - the timeline: names as elements, bars on one canvas of the size of
  * the window. Only visible rows are touched. */
-import {el, foreign, oneLine, mark, ms, count, cost, stateWord, when, say, BAD, runHref}
-	from './text.js';
-import {Log, pageLines} from './fold.js';
-import {segments, total, Scale, CUT, step, critical, palette, hatch, bar,
-	leaf} from './axis.js';
+import {el, button, foreign, oneLine, mark, ms, count, cost, stateWord, when, say, look, label, css, on,
+	BAD, runHref} from './text.js';
+import {segments, total, Scale, CUT, step, critical, palette, hatch, bar, leaf} from './axis.js';
 import * as api from './api.js';
 import {query} from './main.js';
 
-const AXIS = 24;
-const MANY = 400; /* rows from which on turns begin folded */
+const AXIS = 24, H = 12;
+const MANY = 400; /* spans from which on turns begin folded */
 const NEAR = 6;
 const EXTRA = 10; /* rows beyond the window */
 
-const shownKind = p => p.kind !== 'context' || (p.t1 ?? 0) - p.t0 > 0.05;
-const look = p => p.cached && p.state === 'ok' ? 'cached' : p.state;
-
-function label(p) {
-	if (p.kind === 'model') return p.purpose === 'answer' ? p.name : `${p.name}, ${p.purpose}`;
-	return p.name;
-}
+const shown = p => p.kind !== 'context' || p.t1 - p.t0 > 0.05;
 
 export class Timeline {
 	constructor(ctx) {
-		this.ctx = ctx;
-		this.rows = [];
-		this.folds = new Map(); /* id of a row -> open? */
-		this.kids = new Map(); /* run of a child -> its log */
-		this.v0 = 0;
-		this.v1 = null; /* null: follows the end */
-		this.whole = false;
-		this.focus = 0;
-		this.path = {path: new Set(), ms: 0};
-		this.build();
-	}
-
-	build() {
-		const tool = (text, title, click) => el('button', {type: 'button', title, on: {click}}, text);
-		this.sum = el('span.sum');
-		this.liveChip = el('button', {type: 'button', class: 'chip-live', hidden: true,
-			on: {click: () => this.live()}}, 'Live');
-		this.cutButton = tool('True time', 'x: show idle times at their length',
-			() => this.toggleCut());
-		this.critButton = tool('Critical path', 'c: only what the end waited for',
-			() => this.toggleCrit());
-		this.tools = el('div.time-tools', this.sum,
-			el('span.grow'), this.liveChip, this.critButton, this.cutButton,
-			tool('Fit', '0: all of it', () => this.fit()));
+		Object.assign(this, {ctx, rows: [], folds: new Map(), kids: new Map(), v0: 0, focus: 0,
+			v1: null, /* null: follows the end */ version: 0, path: {path: new Set(), ms: 0}});
+		const tool = (text, title, f) => button(text, f, {title});
+		this.sum = el('span');
+		this.liveChip = button('Live', () => this.fit(), {class: 'chip-live', hidden: true});
+		this.cutButton = tool('True time', 'x: idle times at their length', () => this.toggleCut());
+		this.critButton = tool('Critical path', 'c: only what the end waited for', () => this.toggleCrit());
 		this.canvas = el('canvas', {'aria-hidden': 'true'});
-		this.labels = el('div.time-labels', {role: 'treegrid', 'aria-label': 'Timeline rows'});
-		this.sizer = el('div.time-sizer', el('div', {class: 'time-view'}, this.labels, this.canvas));
+		this.box = el('div', {role: 'rowgroup'});
+		this.labels = el('div.time-labels', {role: 'treegrid', 'aria-label': 'Timeline rows'}, this.box);
+		this.sizer = el('div', el('div.time-view', this.labels, this.canvas));
 		this.scroll = el('div.time-scroll', {tabindex: '-1'}, this.sizer);
 		this.tip = el('div.tip', {hidden: true, role: 'tooltip'});
-		this.node = el('div.time', this.tools, this.scroll, this.tip);
-		this.scroll.addEventListener('scroll', () => this.soon(), {passive: true});
-		this.labels.addEventListener('keydown', e => this.rowKey(e));
-		this.labels.addEventListener('click', e => this.clicked(e));
-		this.labels.addEventListener('focusin', e => {
+		this.node = el('div.time', el('div.time-tools', this.sum, el('span.grow'), this.liveChip,
+			this.critButton, this.cutButton, tool('Fit', '0: all of it', () => this.fit())), this.scroll, this.tip);
+		const hide = () => { this.tip.hidden = true; };
+		on(this.scroll, 'scroll', () => this.soon(), {passive: true});
+		on(this.scroll, 'wheel', e => this.wheel(e), {passive: false});
+		on(this.labels, 'keydown', e => this.rowKey(e));
+		on(this.labels, 'click', e => this.clicked(e));
+		on(this.labels, 'focusin', e => {
 			const r = this.rowOf(e.target);
-			if (r) { this.focus = r.at; this.showTip(r, null); }
+			if (r) { this.focus = r.at; this.showTip(r); }
 		});
-		this.labels.addEventListener('focusout', () => { this.tip.hidden = true; });
-		const c = this.canvas;
-		c.addEventListener('pointermove', e => this.moved(e));
-		c.addEventListener('pointerleave', () => { this.tip.hidden = true; });
-		c.addEventListener('pointerdown', e => this.down(e));
-		c.addEventListener('pointerup', e => this.up(e));
-		c.addEventListener('dblclick', () => this.fit());
-		this.scroll.addEventListener('wheel', e => this.wheel(e), {passive: false});
+		on(this.labels, 'focusout', hide);
+		on(this.canvas, 'pointermove', e => this.moved(e));
+		on(this.canvas, 'pointerleave', hide);
+		on(this.canvas, 'pointerdown', e => this.down(e));
+		on(this.canvas, 'pointerup', e => this.up(e));
+		on(this.canvas, 'dblclick', () => this.fit());
 		this.resize = new ResizeObserver(() => { this.sized = false; this.soon(); });
 		this.resize.observe(this.scroll);
 	}
@@ -78,38 +55,27 @@ export class Timeline {
 		this.frame ||= requestAnimationFrame(() => { this.frame = 0; this.draw(); });
 	}
 
-	/* ---- Rows --------------------------------------------------------------------- */
+	/* -- Rows */
 
-	isOpen(id, p, many) {
-		const set = this.folds.get(id);
-		if (set !== undefined) return set;
-		if (p.child) return false;
-		return !many || p.kind !== 'turn' || p.t1 === null;
-	}
-
-	/* All rows of a state, below `level`. */
+	/* All rows of a state, from `level` on. */
 	list(state, run, level, out) {
 		const kids = new Map(), many = state.spans.length > MANY;
-		for (const p of state.spans) {
-			if (!shownKind(p)) continue;
+		const only = this.onlyPath && level === 1 && this.path.path;
+		for (const p of state.spans) if (shown(p)) {
 			if (!kids.has(p.parent)) kids.set(p.parent, []);
 			kids.get(p.parent).push(p);
 		}
-		const only = this.onlyPath && level === 1 ? this.path.path : null;
 		const walk = (of, deep) => {
-			for (const p of kids.get(of) ?? []) {
-				if (deep > 40) return;
-				const id = run + '/' + p.i, has = kids.has(p.i) || !!p.child;
-				const open = has && (only ? true : this.isOpen(id, p, many));
-				if (!only || only.has(p.i)) out.push({id, run, state, p: p.i,
-					level: only ? 1 : deep, has: has && !only, open, at: out.length,
-					inner: !open && kids.has(p.i) ? kids.get(p.i) : null});
+			for (const p of deep < 40 && kids.get(of) || []) {
+				const id = run + '/' + p.i, inner = kids.get(p.i), has = !!(inner || p.child);
+				const open = has && (only || (this.folds.get(id) ??
+					!(p.child || many && p.kind === 'turn' && p.t1 !== null)));
+				if (!only || only.has(p.i)) out.push({id, run, state, p: p.i, level: only ? 1 : deep,
+					has: has && !only, open, at: out.length, inner: !open && inner});
 				if (!open) continue;
 				walk(p.i, deep + 1);
-				if (p.child && this.folds.get(id)) {
-					const log = this.kids.get(p.child);
-					if (log?.state.run) this.list(log.state, p.child, deep + 1, out);
-				}
+				const log = this.folds.get(id) && this.kids.get(p.child);
+				if (log?.state.run) this.list(log.state, p.child, deep + 1, out);
 			}
 		};
 		walk(-1, level);
@@ -117,19 +83,17 @@ export class Timeline {
 	}
 
 	update(state, force) {
-		const key = `${state.seq}/${this.version ?? 0}/${this.onlyPath}`;
-		const other = key !== this.key || force;
-		this.key = key;
+		const key = `${state.seq}/${this.version}/${this.onlyPath}`, now = performance.now();
 		this.state = state;
 		if (force) this.colours = null;
-		if (other) {
+		if (key !== this.key || force) {
+			this.key = key;
+			/* Again when something ended, not more than once a second. */
 			const ends = state.spans.reduce((n, p) => n + (p.t1 !== null), 0);
-			if (ends !== this.ends || force) {
+			if (force || ends !== this.ends && (now - (this.pathAt ?? 0) > 1000 || state.outcome)) {
 				this.ends = ends;
-				if (!this.pathAt || performance.now() - this.pathAt > 1000 || state.outcome) {
-					this.pathAt = performance.now();
-					this.path = critical(state);
-				}
+				this.pathAt = now;
+				this.path = critical(state);
 			}
 			this.rows = this.list(state, this.ctx.id, 1, []);
 			this.labels.setAttribute('aria-rowcount', this.rows.length);
@@ -137,12 +101,15 @@ export class Timeline {
 		this.draw();
 	}
 
+	changed() {
+		this.version++;
+		if (this.state) this.update(this.ctx.state);
+	}
+
 	reveal(i) {
-		const s = this.ctx.state;
-		for (let p = s.spans[i]?.parent ?? -1; p >= 0; p = s.spans[p].parent)
-			this.folds.set(`${this.ctx.id}/${p}`, true);
-		this.version = (this.version ?? 0) + 1;
-		if (this.state) this.update(s);
+		const {spans} = this.ctx.state;
+		for (let p = spans[i]?.parent ?? -1; p >= 0; p = spans[p].parent) this.folds.set(`${this.ctx.id}/${p}`, true);
+		this.changed();
 		const row = this.rows.find(r => r.run === this.ctx.id && r.p === i);
 		if (row) this.into(row.at);
 	}
@@ -150,54 +117,36 @@ export class Timeline {
 	into(at) {
 		const h = this.rowHeight(), y = at * h, v = this.scroll;
 		if (y < v.scrollTop) v.scrollTop = y;
-		else if (y + h + AXIS > v.scrollTop + v.clientHeight)
-			v.scrollTop = y + h + AXIS - v.clientHeight + h;
+		else v.scrollTop = Math.max(v.scrollTop, y + 2 * h + AXIS - v.clientHeight);
 	}
 
 	rowHeight() {
-		return this.tall ?? (this.tall = matchMedia('(pointer: coarse), (max-width: 699px)')
-			.matches ? 44 : 24);
+		return this.tall ??= matchMedia('(pointer: coarse), (max-width: 699px)').matches ? 44 : 24;
 	}
 
-	async toggle(row, open) {
-		if (!row?.has) return;
-		const p = row.state.spans[row.p];
-		this.folds.set(row.id, open ?? !row.open);
-		if (p.child && this.folds.get(row.id) && !this.kids.has(p.child))
-			await this.loadChild(p.child);
-		this.version = (this.version ?? 0) + 1;
-		this.update(this.state);
-	}
-
-	async loadChild(run) {
-		const log = new Log();
-		this.kids.set(run, log);
-		try {
-			for (let from = 1; from;) {
-				const {lines, next} = pageLines(await api.ask(api.run(run,
-					`/events?format=json&from=${from}&limit=2000`), {text: true}));
-				for (const l of lines) log.add(l);
-				from = next;
-			}
+	async toggle(row, open = !row.open) {
+		const {child} = row.state.spans[row.p];
+		if (!row.has) return;
+		this.folds.set(row.id, open);
+		if (child && open && !this.kids.has(child)) try {
+			this.kids.set(child, await api.load(child));
 		} catch (e) {
-			this.kids.delete(run);
 			say(e.message);
 		}
+		this.changed();
 	}
 
-	/* ---- The window ------------------------------------------------------------------ */
+	/* -- The window */
 
 	scale() {
 		this.segs = segments(this.state, this.ctx.now(), this.whole);
-		const all = total(this.segs);
+		this.all = total(this.segs);
 		if (this.v1 === null) this.v0 = 0;
-		const v1 = this.v1 ?? all * (1 + 60 / Math.max(200, this.w));
 		this.liveChip.hidden = this.v1 === null || !!this.state.outcome;
-		return new Scale(this.segs, this.v0, v1, this.w - 8);
+		return new Scale(this.segs, this.v0, this.v1 ?? this.all * (1 + 60 / Math.max(200, this.w)), this.w - 8);
 	}
 
-	fit() { this.v1 = null; query({z: null}); this.soon(); }
-	live() { this.fit(); }
+	fit() { this.v1 = this.picked = null; query({z: null}); this.soon(); }
 
 	/* z=from-to in seconds since the start. */
 	zoomTo(z) {
@@ -206,17 +155,12 @@ export class Timeline {
 	}
 
 	zoom(factor, x = this.w / 2) {
-		if (!this.state) return;
-		const s = this.scale(), all = total(this.segs);
-		const v1 = this.v1 ?? all, mid = s.virtual(s.t(x)).v;
-		let a = mid - (mid - this.v0) * factor, b = mid + (v1 - mid) * factor;
-		if (b - a < 0.002) return;
-		a = Math.max(0, a);
-		b = Math.min(all * 1.05, b);
-		this.range(a, b, all);
+		const s = this.scale(), mid = s.virtual(s.t(x)).v;
+		const a = mid - (mid - this.v0) * factor, b = mid + ((this.v1 ?? this.all) - mid) * factor;
+		if (b - a > 0.002) this.range(Math.max(0, a), Math.min(this.all * 1.05, b));
 	}
 
-	range(a, b, all = total(this.segs)) {
+	range(a, b, all = this.all) {
 		if (a <= 0 && b >= all) return this.fit();
 		this.v0 = a;
 		this.v1 = b;
@@ -225,290 +169,236 @@ export class Timeline {
 	}
 
 	pan(px) {
-		const s = this.scale(), all = total(this.segs);
 		if (this.v1 === null) return;
-		const w = this.v1 - this.v0;
-		const a = Math.max(0, Math.min(all - w, this.v0 + px / s.k));
+		const s = this.scale(), w = this.v1 - this.v0;
+		const a = Math.max(0, Math.min(this.all - w, this.v0 + px / s.k));
 		this.range(a, a + w, Infinity);
+	}
+
+	fitChosen() {
+		const p = this.state.spans[this.ctx.chosen?.span], s = this.scale();
+		if (!p) return this.fit();
+		const a = s.virtual(p.t0).v, b = s.virtual(p.t1 ?? this.ctx.now()).v, pad = (b - a) * 0.1 + 0.001;
+		this.range(Math.max(0, a - pad), b + pad);
 	}
 
 	toggleCut() {
 		this.whole = !this.whole;
-		this.cutButton.setAttribute('aria-pressed', String(this.whole));
+		this.cutButton.setAttribute('aria-pressed', this.whole);
 		this.fit();
 	}
 
 	toggleCrit() {
 		this.onlyPath = !this.onlyPath;
-		this.critButton.setAttribute('aria-pressed', String(!!this.onlyPath));
-		if (this.state) this.update(this.state, true);
+		this.critButton.setAttribute('aria-pressed', this.onlyPath);
+		this.update(this.state, true);
 	}
 
-	/* ---- Drawing ----------------------------------------------------------------------- */
+	/* -- Drawing */
 
 	size() {
-		const dpr = Math.min(2, devicePixelRatio || 1), box = this.scroll;
+		this.dpr = Math.min(2, devicePixelRatio || 1);
 		this.tall = null;
-		this.h = box.clientHeight;
-		this.sizer.firstChild.style.setProperty('height', this.h + 'px');
-		this.w = Math.max(50, this.canvas.parentElement.clientWidth -
-			this.labels.offsetWidth);
-		this.canvas.width = Math.round(this.w * dpr);
-		this.canvas.height = Math.round(this.h * dpr);
-		this.canvas.style.setProperty('width', this.w + 'px');
-		this.canvas.style.setProperty('height', this.h + 'px');
-		this.dpr = dpr;
+		this.h = this.scroll.clientHeight;
+		css(this.sizer.firstChild, 'height', this.h + 'px');
+		this.w = Math.max(50, this.sizer.clientWidth - this.labels.offsetWidth);
+		for (const [k, v] of [['width', this.w], ['height', this.h]]) {
+			this.canvas[k] = Math.round(v * this.dpr);
+			css(this.canvas, k, v + 'px');
+		}
 		this.sized = true;
 	}
 
 	draw() {
-		if (!this.state?.run || !this.node.isConnected || !this.scroll.clientHeight) return;
-		const h = this.rowHeight();
-		this.sizer.style.setProperty('height', AXIS + this.rows.length * h + 8 + 'px');
+		if (!this.state?.run || !this.scroll.clientHeight) return;
+		const h = this.rowHeight(), n = this.rows.length;
+		css(this.sizer, 'height', AXIS + n * h + 8 + 'px');
 		if (!this.sized) this.size();
 		this.colours ??= palette();
 		const first = Math.max(0, Math.floor(this.scroll.scrollTop / h));
-		const last = Math.min(this.rows.length, first + Math.ceil(this.h / h) + 1);
-		this.put(Math.max(0, first - EXTRA), Math.min(this.rows.length, last + EXTRA), h);
+		const last = Math.min(n, first + Math.ceil(this.h / h) + 1);
+		this.put(Math.max(0, first - EXTRA), Math.min(n, last + EXTRA), h);
 		this.paint(first, last, h);
-		const t = this.state, all = (this.ctx.now() - t.t0) * 1000;
-		const text = this.range_ ?? (this.path.ms && all ? `critical path ${ms(this.path.ms)
-		} of ${ms(all)}` : '');
+		const text = this.picked ?? (this.path.ms ? `critical path ${ms(this.path.ms)} of ${
+			ms((this.ctx.now() - this.state.t0) * 1000)}` : '');
 		if (this.sum.textContent !== text) this.sum.textContent = text;
 	}
 
 	paint(first, last, h) {
-		const g = this.canvas.getContext('2d'), c = this.colours, s = this.scale();
-		this.last = s;
+		const g = this.g = this.canvas.getContext('2d'), c = this.colours, s = this.last = this.scale(), d = this.drag;
 		g.setTransform(this.dpr, 0, 0, this.dpr, 0, 0);
 		g.clearRect(0, 0, this.w, this.h);
 		g.font = '12px ' + getComputedStyle(document.body).fontFamily;
 		g.textBaseline = 'middle';
 		this.grid(g, c, s);
-		const chosen = this.ctx.chosen?.span;
 		g.save();
 		g.beginPath();
 		g.rect(0, AXIS, this.w, this.h);
 		g.clip();
 		for (let i = first; i < last; i++) {
-			const r = this.rows[i], y = AXIS + i * h - this.scroll.scrollTop + h / 2;
-			const p = r.state.spans[r.p];
-			if (r.run === this.ctx.id && r.p === chosen) {
-				g.fillStyle = c.line;
-				g.globalAlpha = 0.45;
-				g.fillRect(0, y - h / 2, this.w, h);
-				g.globalAlpha = 1;
-			}
-			this.row(g, c, s, r, p, y);
+			const r = this.rows[i], y = AXIS + (i + 0.5) * h - this.scroll.scrollTop;
+			if (this.isChosen(r)) this.fill(c.line, 0, y - h / 2, this.w, h, 0.45);
+			this.row(c, s, r, r.state.spans[r.p], y);
 		}
 		g.restore();
-		if (this.drag && Math.abs(this.drag.x1 - this.drag.x0) > 3) {
-			g.fillStyle = c.run;
-			g.globalAlpha = 0.12;
-			g.fillRect(Math.min(this.drag.x0, this.drag.x1), 0,
-				Math.abs(this.drag.x1 - this.drag.x0), this.h);
-			g.globalAlpha = 1;
-		}
+		if (d) this.fill(c.run, Math.min(d.x0, d.x1), 0, Math.abs(d.x1 - d.x0), this.h, 0.12);
+	}
+
+	isChosen(r) { return r.run === this.ctx.id && r.p === this.ctx.chosen?.span; }
+
+	fill(colour, x, y, w, h, alpha = 1) {
+		this.g.globalAlpha = alpha;
+		this.g.fillStyle = colour;
+		this.g.fillRect(x, y, w, h);
+		this.g.globalAlpha = 1;
 	}
 
 	grid(g, c, s) {
-		const d = step(s.k), t0 = this.state.t0;
-		g.strokeStyle = g.fillStyle = c.line;
-		g.fillRect(0, AXIS - 1, this.w, 1);
-		g.textAlign = 'left';
+		const d = step(s.k), {t0} = this.state;
+		this.fill(c.line, 0, AXIS - 1, this.w, 1);
 		for (let i = s.first; i < this.segs.length; i++) {
-			const q = this.segs[i], x0 = s.x(q.a);
-			if (x0 > this.w) break;
-			const from = Math.max(q.a, s.t(Math.max(0, x0)));
-			for (let n = Math.ceil((from - t0) / d - 1e-6); t0 + n * d <= q.b; n++) {
-				const x = Math.round(s.x(t0 + n * d)) + 0.5;
+			const q = this.segs[i], next = this.segs[i + 1];
+			if (s.x(q.a) > this.w) break;
+			for (let n = Math.ceil((Math.max(q.a, s.t(0)) - t0) / d - 1e-6); t0 + n * d <= q.b; n++) {
+				const x = Math.round(s.x(t0 + n * d)), text = this.tick(t0 + n * d, n * d, d);
 				if (x > this.w) break;
-				if (x < -1) continue;
-				g.fillStyle = c.line;
-				g.fillRect(x - 0.5, AXIS - 5, 1, this.h);
+				this.fill(c.line, x, AXIS - 5, 1, this.h);
 				g.fillStyle = c.mute;
-				const text = this.tick(t0 + n * d, n * d, d);
 				if (x + g.measureText(text).width + 6 < this.w) g.fillText(text, x + 4, AXIS / 2);
 			}
-			if (i + 1 < this.segs.length) this.cut(g, c, s, q, this.segs[i + 1]);
+			if (next) this.cut(g, c, s.x(q.b), ms((next.a - q.b) * 1000) + (q.why ? ', ' + q.why : ''));
 		}
 	}
 
 	tick(t, since, d) {
 		const w = when(t, this.state.t0, d < 1);
-		if (!w.startsWith('+')) return d < 0.1 ? w : w.replace(/(\.\d)\d\d/, '$1');
-		return since === 0 ? '0' : d < 1 ? ms(since * 1000) : ms(since * 1000)
-			.replace(/\.0 s$/, ' s');
+		return w[0] !== '+' ? d < 0.1 ? w : w.replace(/(\.\d)\d\d/, '$1') :
+			since ? ms(since * 1000).replace(/\.0 s$/, ' s') : '0';
 	}
 
-	cut(g, c, s, a, b) {
-		const x = s.x(a.b);
-		if (x < -CUT || x > this.w) return;
-		g.fillStyle = c.sunk;
-		g.fillRect(x, 0, CUT, this.h);
-		g.fillStyle = hatch(g, c.line, this.dpr);
-		g.fillRect(x, AXIS, CUT, this.h);
-		g.fillStyle = c.ink;
-		const text = `${ms((b.a - a.b) * 1000)}${a.why ? ', ' + a.why : ''}`;
+	cut(g, c, x, text) {
+		this.fill(c.sunk, x, 0, CUT, this.h);
+		this.fill(hatch(g, c.line, this.dpr), x, AXIS, CUT, this.h);
 		g.save();
+		g.fillStyle = c.ink;
 		g.translate(x + CUT / 2, AXIS + 8);
 		g.rotate(Math.PI / 2);
 		g.fillText(text, 0, 0);
 		g.restore();
 	}
 
-	row(g, c, s, r, p, y) {
-		const H = 12, now = this.ctx.now();
-		const x0 = s.x(p.t0), x1 = Math.max(x0 + 2, s.x(p.t1 ?? now));
+	bar(kind, state, x0, x1, y, h = H) { bar(this.g, this.colours, kind, state, x0, x1, y, h, this.dpr); }
+
+	row(c, s, r, p, y) {
+		const now = this.ctx.now(), x0 = s.x(p.t0), x1 = Math.max(x0 + 2, s.x(p.t1 ?? now)), a = p.ask;
 		if (x1 < -200 || x0 > this.w + 50) return;
-		if (!leaf(p)) this.bracket(g, c, s, r, p, x0, x1, y);
-		else {
-			if (p.ask) bar(g, c, p.kind, 'waiting', s.x(p.ask.t0), s.x(p.ask.t1 ?? now), y, H, this.dpr);
-			const pieces = p.pieces?.length ? p.pieces : p.ask && !p.run0 ? [] :
-				[{t0: p.t0, t1: p.t1, state: p.state}];
-			pieces.forEach((q, i) => this.piece(g, c, s, p, q, i, pieces, y, now));
-			if (p.ask && p.state === 'denied' && !p.run0)
-				bar(g, c, p.kind, 'denied', s.x(p.t1 ?? now) - 4, s.x(p.t1 ?? now), y, H, this.dpr);
-		}
-		if (r.run === this.ctx.id && this.path.path.has(p.i)) {
-			g.fillStyle = c.ink;
-			g.fillRect(x0, y + H / 2 + 1, Math.max(2, x1 - x0), 2);
-		}
-		this.word(g, c, p, x0, x1, y, now);
+		if (leaf(p)) {
+			if (a) this.bar(p.kind, 'waiting', s.x(a.t0), s.x(a.t1 ?? now), y);
+			const list = p.pieces?.length ? p.pieces : a ? [] : [p];
+			list.forEach((q, i) => this.piece(c, s, p, q, i, list, y, now));
+			if (a && p.state === 'denied' && !p.run0) this.bar(p.kind, 'denied', x1 - 4, x1, y);
+		} else this.bracket(c, s, r, p, x0, x1, y, now);
+		if (r.run === this.ctx.id && this.path.path.has(p.i)) this.fill(c.ink, x0, y + H / 2 + 1, x1 - x0, 2);
+		this.word(this.g, c, p, x0, x1, y, now);
 	}
 
-	piece(g, c, s, p, q, i, pieces, y, now) {
-		const a = s.x(q.t0), b = Math.max(a + 2, s.x(q.t1 ?? Math.max(now, q.t0)));
-		const state = q.t1 === null ? 'running' : i === pieces.length - 1 ? look(p) : q.state;
-		if (i) {
-			const before = s.x(pieces[i - 1].t1);
-			g.strokeStyle = c.mute;
-			g.setLineDash([1, 3]);
-			g.beginPath();
-			g.moveTo(before, y);
-			g.lineTo(a, y);
-			g.stroke();
-			g.setLineDash([]);
-		}
-		const first = p.kind === 'model' && i === pieces.length - 1 ? p.first : null;
-		if (p.kind === 'model' && (state === 'ok' || state === 'running')) {
-			const m = first === null ? (state === 'running' ? b : a) :
-				Math.max(a, Math.min(b, s.x(first)));
+	/* An attempt, after a dotted delay; a model is pale until its first token. */
+	piece(c, s, p, q, i, list, y, now) {
+		const g = this.g, a = s.x(q.t0), b = Math.max(a + 2, s.x(q.t1 ?? Math.max(now, q.t0)));
+		const end = i === list.length - 1, open = q.t1 === null, state = open ? 'running' : end ? look(p) : q.state;
+		for (let x = i ? s.x(list[i - 1].t1) : a; x < a; x += 4) this.fill(c.mute, x, y, 1, 1);
+		if (p.kind === 'model' && (state === 'ok' || open)) {
+			const first = end ? p.first : null;
+			const m = first ? Math.max(a, Math.min(b, s.x(first))) : open ? b : a;
 			g.globalAlpha = 0.38;
-			if (m - a > 1) bar(g, c, p.kind, state === 'running' && first === null ?
-				'running' : 'ok', a, m, y, 12, this.dpr);
+			if (m - a > 1) this.bar(p.kind, open && !first ? 'running' : 'ok', a, m, y);
 			g.globalAlpha = 1;
-			if (first !== null || state === 'ok') bar(g, c, p.kind, state, m, b, y, 12, this.dpr);
-		} else bar(g, c, p.kind, state, a, b, y, 12, this.dpr);
-		if (pieces.length > 1 && b - a > 14) {
-			g.fillStyle = c.panel;
-			g.fillText(String(i + 1), a + 4, y + 0.5);
-		}
+			if (first || !open) this.bar(p.kind, state, m, b, y);
+		} else this.bar(p.kind, state, a, b, y);
+		g.fillStyle = c.panel;
+		if (list.length > 1 && b - a > 14) g.fillText(i + 1, a + 4, y + 0.5);
 	}
 
-	/* Turns and plans: a thin line over their children, or all of them in it. */
-	bracket(g, c, s, r, p, x0, x1, y) {
-		g.fillStyle = c.edge;
+	/* Turns and plans: a thin line over their children, or, folded, all of them;
+	 * what went wrong on top, so that nothing hides it. */
+	bracket(c, s, r, p, x0, x1, y, now) {
 		if (!r.inner) {
-			g.fillRect(x0, y - 1, x1 - x0, 2);
-			g.fillRect(x0, y - 4, 1, 8);
-			if (p.t1 !== null) g.fillRect(x1 - 1, y - 4, 1, 8);
+			this.fill(c.edge, x0, y - 1, x1 - x0, 2);
+			this.fill(c.edge, x0, y - 4, 1, 8);
+			if (p.t1 !== null) this.fill(c.edge, x1 - 1, y - 4, 1, 8);
 			return;
 		}
-		const now = this.ctx.now(), bad = [];
-		g.globalAlpha = 0.5;
-		g.fillRect(x0, y + 5, x1 - x0, 1);
-		g.globalAlpha = 1;
-		const walk = (list, deep) => {
+		const bad = [], walk = (list, deep) => {
 			for (const q of list) {
-				if (leaf(q)) {
-					const a = s.x(q.t0), b = s.x(q.t1 ?? now);
-					if (BAD.has(q.state)) bad.push([q, a, b]);
-					else bar(g, c, q.kind, look(q), a, b, y, q.kind === 'model' ? 10 : 6, this.dpr);
-				}
-				if (deep < 3) walk(r.state.spans.filter(k => k.parent === q.i && k.i > q.i &&
-					k.i < q.i + 64), deep + 1);
+				const a = s.x(q.t0), b = s.x(q.t1 ?? now);
+				if (leaf(q) && BAD.has(q.state)) bad.push([q, a, Math.max(b, a + 3)]);
+				else if (leaf(q)) this.bar(q.kind, look(q), a, b, y, q.kind === 'model' ? 10 : 6);
+				if (deep < 3) walk(r.state.spans.slice(q.i + 1, q.i + 64).filter(k => k.parent === q.i), deep + 1);
 			}
 		};
-		if (x1 - x0 > 3 && r.state.spans.length < 20000) walk(r.inner, 0);
-		for (const [q, a, b] of bad) bar(g, c, q.kind, q.state, a, Math.max(b, a + 3), y, 10, this.dpr);
+		this.fill(c.edge, x0, y + 5, x1 - x0, 1, 0.5);
+		if (x1 - x0 > 3) walk(r.inner, 0);
+		for (const [q, a, b] of bad) this.bar(q.kind, q.state, a, b, y, 10);
 	}
 
+	/* The word stands after the bar, or before it where the edge would cut it. */
 	word(g, c, p, x0, x1, y, now) {
-		if (p.kind === 'turn' && !p.failed && (p.state === 'ok' || p.t1 === null)) return;
-		const took = ((p.t1 ?? now) - (p.run0 ?? p.t0)) * 1000;
-		let text = p.state === 'ok' && !p.cached ? ms(took) : stateWord({...p,
-			t0: p.run0 ?? p.t0}, now);
-		if (p.kind === 'turn' && p.failed && p.state === 'ok') text = `${p.failed} failed`;
-		else if (p.state !== 'ok' && p.state !== 'running' && p.state !== 'waiting' &&
-			p.state !== 'skipped' && took >= 1) text += ', ' + ms(took);
-		const w = g.measureText(text).width;
-		g.fillStyle = BAD.has(p.state) ? (p.state === 'denied' ? c.deny : c.fail) :
-			p.state === 'waiting' ? c.wait : c.mute;
-		if (x1 + w + 8 < this.w) g.fillText(text, Math.max(4, x1 + 6), y + 0.5);
-		else if (x0 - w - 6 > 0) g.fillText(text, x0 - w - 6, y + 0.5);
-		else {
-			const x = Math.max(4, Math.min(this.w - w - 6, x0 + 6));
-			g.fillStyle = c.panel;
-			g.globalAlpha = 0.85;
-			g.fillRect(x - 3, y - 7, w + 6, 14);
-			g.globalAlpha = 1;
-			g.fillStyle = c.ink;
-			g.fillText(text, x, y + 0.5);
+		const turn = p.kind === 'turn', took = ((p.t1 ?? now) - (p.run0 ?? p.t0)) * 1000;
+		if (turn && !p.failed && (p.state === 'ok' || p.t1 === null)) return;
+		let text = p.state === 'ok' && !p.cached ? turn ? `${p.failed} failed` : ms(took) :
+			stateWord({...p, t0: p.run0 ?? p.t0}, now);
+		if (!['ok', 'running', 'waiting', 'skipped'].includes(p.state) && took >= 1) text += ', ' + ms(took);
+		const w = g.measureText(text).width, bad = BAD.has(p.state);
+		let x = x1 + w + 8 < this.w ? Math.max(4, x1 + 6) : x0 - w - 6, colour = p.state === 'denied' ? c.deny :
+			bad ? c.fail : p.state === 'waiting' ? c.wait : c.mute;
+		if (x < 0) {
+			x = Math.max(4, Math.min(this.w - w - 6, x0 + 6));
+			this.fill(c.panel, x - 3, y - 7, w + 6, 14, 0.85);
+			colour = c.ink;
 		}
+		g.fillStyle = colour;
+		g.fillText(text, x, y + 0.5);
 	}
 
-	/* ---- Labels: the visible rows, as a treegrid -------------------------------------- */
+	/* -- Labels: the visible rows, as a treegrid */
 
 	put(from, to, h) {
-		const key = `${this.key}/${from}/${to}/${this.ctx.chosen?.span}/${this.rows.length}`;
-		const y = AXIS + from * h - this.scroll.scrollTop;
-		this.box ??= this.labels.appendChild(el('div.time-rows', {role: 'rowgroup'}));
-		this.box.style.setProperty('transform', `translateY(${y}px)`);
-		const moving = this.rows.slice(from, to).map(r => r.state.spans[r.p]);
-		if (key === this.putKey && moving.every((p, i) => p === this.putSpans[i])) return;
+		const list = this.rows.slice(from, to), spans = list.map(r => r.state.spans[r.p]);
+		const key = `${this.key}/${from}/${to}/${this.ctx.chosen?.span}`;
+		css(this.box, 'transform', `translateY(${AXIS + from * h - this.scroll.scrollTop}px)`);
+		if (key === this.putKey && spans.every((p, i) => p === this.putSpans[i])) return;
 		this.putKey = key;
-		this.putSpans = moving;
+		this.putSpans = spans;
 		const held = this.labels.contains(document.activeElement);
-		this.box.replaceChildren(...this.rows.slice(from, to).map(r => this.labelRow(r)));
-		this.putFrom = from;
-		if (held) this.box.querySelector('[tabindex="0"]')?.focus({preventScroll: true});
+		this.box.replaceChildren(...list.map(r => this.labelRow(r)));
+		if (held) this.refocus();
 	}
 
+	refocus() { this.box.querySelector('[tabindex="0"]')?.focus({preventScroll: true}); }
+
 	labelRow(r) {
-		const p = r.state.spans[r.p], name = oneLine(label(p), 120) || p.kind;
-		const took = p.t1 === null ? '' : ' after ' + ms((p.t1 - p.t0) * 1000);
-		const own = r.run === this.ctx.id;
-		const link = el('a', {href: own ? `?e=${p.seq}` : `${runHref(r.run)}?e=${p.seq}`, tabindex: '-1'}, foreign(name));
-		const row = el('div', {role: 'row', class: 'trow k-' + p.kind +
-			(own && this.ctx.chosen?.span === p.i ? ' chosen' : ''),
-		'aria-rowindex': r.at + 1, 'aria-level': r.level,
-		'aria-expanded': r.has ? String(r.open) : null,
-		'aria-label': `${p.kind} ${name}, ${stateWord(p)}${took}` +
-			(p.turn >= 0 && p.kind !== 'turn' ? `, turn ${p.turn}` : ''),
-		tabindex: r.at === Math.min(this.focus, this.rows.length - 1) ? '0' : '-1'},
-		el('span', {role: 'gridcell', class: 'tcell'},
-			el('span', {class: 'twist' + (r.has ? r.open ? ' down' : ' side' : ''),
-				'aria-hidden': 'true'}), mark(look(p)), link,
-			p.kind === 'plan' ? el('span.mute', ` ${p.actions}`) : null,
-			p.child ? el('span.tag', 'run') : null));
-		row.style.setProperty('--level', r.level);
-		row.dataset.at = r.at;
+		const p = r.state.spans[r.p], name = label(p);
+		const row = el('div.trow.k-' + p.kind, {role: 'row', class: this.isChosen(r) && 'chosen',
+			'aria-rowindex': r.at + 1, 'aria-level': r.level, 'aria-expanded': r.has ? String(!!r.open) : null,
+			'aria-label': `${p.kind} ${name}, ${stateWord(p)}${p.t1 === null ? '' : ' after ' + ms((p.t1 - p.t0) * 1000)}` +
+				(p.turn >= 0 && p.kind !== 'turn' ? `, turn ${p.turn}` : ''),
+			tabindex: r.at === Math.min(this.focus, this.rows.length - 1) ? 0 : -1, 'data-at': r.at},
+		el('span.tcell', {role: 'gridcell'}, el('span.twist', {class: r.has && (r.open ? 'down' : 'side')}), mark(look(p)),
+			el('a', {href: `${r.run === this.ctx.id ? '' : runHref(r.run)}?e=${p.seq}`, tabindex: -1}, foreign(name)),
+			p.kind === 'plan' && el('span.mute', p.actions), p.child && el('span.tag', 'run')));
+		css(row, '--level', r.level);
 		return row;
 	}
 
-	rowOf(target) {
-		const e = target.closest?.('.trow');
-		return e ? this.rows[+e.dataset.at] : null;
-	}
+	rowOf(target) { return this.rows[target.closest('.trow')?.dataset.at]; }
 
 	clicked(e) {
 		const r = this.rowOf(e.target);
 		if (!r || e.ctrlKey || e.metaKey) return;
 		e.preventDefault();
 		this.focus = r.at;
-		if (e.target.closest('.twist')) return void this.toggle(r);
-		this.choose(r);
+		if (e.target.closest('.twist')) this.toggle(r);
+		else this.choose(r);
 	}
 
 	choose(r) {
@@ -517,19 +407,16 @@ export class Timeline {
 	}
 
 	rowKey(e) {
-		const r = this.rowOf(e.target);
+		const r = this.rowOf(e.target), k = e.key;
 		if (!r) return;
-		const go = {ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20, Home: -1e9, End: 1e9}[e.key];
-		if (go) this.move(go);
-		else if (e.key === 'ArrowRight' && r.has && !r.open) this.toggle(r, true);
-		else if (e.key === 'ArrowRight') this.move(1);
-		else if (e.key === 'ArrowLeft' && r.has && r.open) this.toggle(r, false);
-		else if (e.key === 'ArrowLeft') {
-			let i = r.at;
-			while (i > 0 && this.rows[i].level >= r.level) i--;
-			this.move(i - r.at);
-		} else if (e.key === 'Enter') this.choose(r);
-		else if (e.key === ' ') this.toggle(r);
+		const by = {ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20, Home: -1e9, End: 1e9}[k];
+		if (by) this.move(by);
+		else if (k === 'ArrowRight') r.has && !r.open ? this.toggle(r, true) : this.move(1);
+		else if (k === 'ArrowLeft' && r.has && r.open) this.toggle(r, false);
+		else if (k === 'ArrowLeft') this.move(Math.max(0, this.rows.findLastIndex((q, i) =>
+			i < r.at && q.level < r.level)) - r.at);
+		else if (k === 'Enter') this.choose(r);
+		else if (k === ' ') this.toggle(r);
 		else return;
 		e.preventDefault();
 	}
@@ -539,139 +426,87 @@ export class Timeline {
 		this.into(this.focus);
 		this.putKey = null;
 		this.draw();
-		this.box.querySelector('[tabindex="0"]')?.focus({preventScroll: true});
+		this.refocus();
 	}
 
-	/* ---- Pointer ------------------------------------------------------------------------ */
+	/* -- Pointer */
 
+	at(e) { return e.clientX - this.canvas.getBoundingClientRect().left; }
+
+	/* The row by y, in it the nearest span by x. */
 	hit(e) {
-		const b = this.canvas.getBoundingClientRect(), x = e.clientX - b.left;
-		const y = e.clientY - b.top;
-		if (y < AXIS || !this.last) return null;
-		const r = this.rows[Math.floor((y - AXIS + this.scroll.scrollTop) / this.rowHeight())];
+		const x = this.at(e), y = e.clientY - this.canvas.getBoundingClientRect().top;
+		const r = y >= AXIS && this.rows[Math.floor((y - AXIS + this.scroll.scrollTop) / this.rowHeight())], s = this.last;
 		if (!r) return null;
 		let p = r.state.spans[r.p];
-		if (r.inner) p = this.nearest(r, x) ?? p;
-		const x0 = this.last.x(p.t0), x1 = this.last.x(p.t1 ?? this.ctx.now());
-		return {r, p, near: x >= x0 - NEAR && x <= x1 + NEAR, x, y: e.clientY};
-	}
-
-	/* The span of a folded row that is nearest to a place: they are in order. */
-	nearest(r, x) {
-		let lo = 0, hi = r.inner.length - 1;
-		while (lo < hi) {
-			const mid = (lo + hi + 1) >> 1;
-			if (this.last.x(r.inner[mid].t0) <= x + NEAR) lo = mid;
-			else hi = mid - 1;
-		}
-		return r.inner[lo];
+		if (r.inner) p = r.inner.findLast(q => s.x(q.t0) <= x + NEAR) ?? p;
+		return {...r, p: p.i, near: x >= s.x(p.t0) - NEAR && x <= s.x(p.t1 ?? this.ctx.now()) + NEAR};
 	}
 
 	moved(e) {
-		const b = this.canvas.getBoundingClientRect();
-		if (this.drag) {
-			this.drag.x1 = e.clientX - b.left;
-			return this.soon();
-		}
+		if (this.drag) { this.drag.x1 = this.at(e); return this.soon(); }
 		const h = this.hit(e);
-		if (h?.near) this.showTip({...h.r, p: h.p.i}, e);
+		if (h?.near) this.showTip(h, e);
 		else this.tip.hidden = true;
 	}
 
 	showTip(r, e) {
-		const p = r.state.spans[r.p], t = this.tip;
-		const rows = [el('b', foreign(oneLine(label(p), 80)))];
-		const line = text => rows.push(el('div', text));
-		line(`${stateWord(p, this.ctx.now())}, ${ms(((p.t1 ?? this.ctx.now()) - p.t0) * 1000)}`);
-		line(`${when(p.t0, this.state.t0, true)}, event ${p.seq}`);
-		if (p.ask) line(`waited ${ms(((p.ask.t1 ?? this.ctx.now()) - p.ask.t0) * 1000)} for approval`);
-		if (p.usage) line(`${count(p.usage.input)} in, ${count(p.usage.output)} out, ` +
-			cost(p.usage.cost));
-		if (p.error) line(oneLine(p.error.message, 160));
-		t.replaceChildren(...rows);
+		const p = r.state.spans[r.p], t = this.tip, now = this.ctx.now(), u = p.usage, a = p.ask;
+		t.replaceChildren(el('b', foreign(label(p))), ...[
+			`${stateWord(p, now)}, ${ms(((p.t1 ?? now) - p.t0) * 1000)}`,
+			`${when(p.t0, this.state.t0, true)}, event ${p.seq}`,
+			a && `waited ${ms(((a.t1 ?? now) - a.t0) * 1000)} for approval`,
+			u && u.input + u.output && `${count(u.input)} in, ${count(u.output)} out, ${cost(u.cost)}`,
+			p.error && oneLine(p.error.message, 160)].filter(Boolean).map(x => el('div', x)));
 		t.hidden = false;
-		const box = this.node.getBoundingClientRect();
-		const at = e ? {x: e.clientX, y: e.clientY} : (() => {
-			const q = document.activeElement.getBoundingClientRect();
-			return {x: q.right, y: q.bottom};
-		})();
-		const x = Math.min(at.x - box.left + 12, box.width - t.offsetWidth - 8);
-		let y = at.y - box.top + 16;
-		if (y + t.offsetHeight > box.height) y = at.y - box.top - t.offsetHeight - 12;
-		t.style.setProperty('transform', `translate(${Math.max(4, x)}px, ${y}px)`);
+		const box = this.node.getBoundingClientRect(), f = document.activeElement.getBoundingClientRect();
+		const x = (e ? e.clientX : f.right) - box.left, y = (e ? e.clientY : f.bottom) - box.top;
+		css(t, 'transform', `translate(${Math.max(4, Math.min(x + 12, box.width - t.offsetWidth - 8))}px,${
+			y + 16 + t.offsetHeight > box.height ? y - t.offsetHeight - 12 : y + 16}px)`);
 	}
 
 	down(e) {
 		if (e.button || e.pointerType === 'touch') return;
-		const b = this.canvas.getBoundingClientRect();
-		this.drag = {x0: e.clientX - b.left, x1: e.clientX - b.left};
+		this.drag = {x0: this.at(e), x1: this.at(e)};
 		this.canvas.setPointerCapture(e.pointerId);
 		this.tip.hidden = true;
 	}
 
+	/* A click chooses; a drag zooms to a range and says its sums. */
 	up(e) {
-		const d = this.drag;
+		const d = this.drag, s = this.last;
 		this.drag = null;
 		if (!d || Math.abs(d.x1 - d.x0) < 4) {
 			const h = this.hit(e);
-			this.range_ = null;
-			if (h) { this.focus = h.r.at; this.choose({...h.r, p: h.p.i}); }
+			if (h) { this.focus = h.at; this.choose(h); }
 			return this.soon();
 		}
-		const a = this.last.t(Math.min(d.x0, d.x1)), b = this.last.t(Math.max(d.x0, d.x1));
-		this.range_ = this.sums(a, b);
-		say(this.range_);
-		this.range(this.last.virtual(a).v, this.last.virtual(b).v);
+		const a = s.t(Math.min(d.x0, d.x1)), b = s.t(Math.max(d.x0, d.x1));
+		this.range(s.virtual(a).v, s.virtual(b).v);
+		say(this.picked = this.sums(a, b));
 	}
 
 	sums(a, b) {
-		let calls = 0, failed = 0, models = 0, tokens = 0;
-		for (const p of this.state.spans) {
-			if (!leaf(p) || p.t0 > b || (p.t1 ?? b) < a) continue;
-			if (p.kind === 'model') {
-				models++;
-				tokens += p.usage ? p.usage.input + p.usage.output : 0;
-			} else calls++;
-			if (BAD.has(p.state)) failed++;
-		}
-		return `${ms((b - a) * 1000)}: ${models} model, ${calls} calls` +
-			(failed ? `, ${failed} bad` : '') + (tokens ? `, ${count(tokens)} tokens` : '');
+		const list = this.state.spans.filter(p => leaf(p) && p.t0 <= b && (p.t1 ?? b) >= a);
+		const models = list.filter(p => p.kind === 'model'), bad = list.filter(p => BAD.has(p.state)).length;
+		const tokens = models.reduce((n, {usage: u}) => n + (u ? u.input + u.output : 0), 0);
+		return `${ms((b - a) * 1000)}: ${models.length} model, ${list.length - models.length} calls` +
+			(bad ? `, ${bad} bad` : '') + (tokens ? `, ${count(tokens)} tokens` : '');
 	}
 
 	wheel(e) {
-		if (e.ctrlKey) {
-			e.preventDefault();
-			const b = this.canvas.getBoundingClientRect();
-			this.zoom(Math.exp(e.deltaY * 0.003), Math.max(0, e.clientX - b.left));
-		} else if (Math.abs(e.deltaX) > Math.abs(e.deltaY) || e.shiftKey) {
-			if (this.v1 === null) return;
-			e.preventDefault();
-			this.pan(e.deltaX || e.deltaY);
-		}
+		if (e.ctrlKey) this.zoom(Math.exp(e.deltaY * 0.003), Math.max(0, this.at(e)));
+		else if (this.v1 !== null && (Math.abs(e.deltaX) > Math.abs(e.deltaY) || e.shiftKey)) this.pan(e.deltaX || e.deltaY);
+		else return;
+		e.preventDefault();
 	}
 
-	key(e) {
-		const k = e.key;
-		if (k === 'w') this.zoom(0.7);
-		else if (k === 's') this.zoom(1 / 0.7);
-		else if (k === 'a') this.pan(-80);
-		else if (k === 'd') this.pan(80);
-		else if (k === 'x') this.toggleCut();
-		else if (k === 'c') this.toggleCrit();
-		else if (k === '0') { this.range_ = null; this.fit(); }
-		else if (k === 'f') this.fitChosen();
-		else if (k === 'j') this.move(1);
-		else if (k === 'k') this.move(-1);
-		else return false;
+	key({key}) {
+		const f = {w: () => this.zoom(0.7), s: () => this.zoom(1 / 0.7), a: () => this.pan(-80), d: () => this.pan(80),
+			x: () => this.toggleCut(), c: () => this.toggleCrit(), 0: () => this.fit(), f: () => this.fitChosen(),
+			j: () => this.move(1), k: () => this.move(-1)};
+		if (!Object.hasOwn(f, key)) return false;
+		f[key]();
 		return true;
-	}
-
-	fitChosen() {
-		const i = this.ctx.chosen?.span;
-		if (!(i >= 0)) return this.fit();
-		const p = this.state.spans[i], s = this.scale();
-		const a = s.virtual(p.t0).v, b = s.virtual(p.t1 ?? this.ctx.now()).v;
-		const pad = Math.max(0.001, (b - a) * 0.1);
-		this.range(Math.max(0, a - pad), b + pad);
 	}
 }

@@ -10,7 +10,7 @@
 
 static struct buf *open_event(struct flow *f, const char *type)
 {
-    struct buf *b = flow_open(f, type);
+    struct buf *b = flow_record(f, type);
 
     json_add_i64(b, "timestamp", f->time_us / 1000);
     return b;
@@ -20,7 +20,7 @@ static struct buf *open_event(struct flow *f, const char *type)
 static void put(struct flow *f, const char *type, const char *key, wend_str s)
 {
     json_add_str(open_event(f, type), key, s);
-    flow_close(f);
+    flow_record_end(f);
 }
 
 static bool is_new(const struct flow *f)
@@ -43,7 +43,7 @@ static void start(struct flow *f)
     add_ids(f, b);
     if (is_new(f))
         json_add_str(b, "protocolVersion", STR("1.0"));
-    flow_close(f);
+    flow_record_end(f);
     buf_clear(&f->done); /* children that this reader knows */
 }
 
@@ -53,7 +53,7 @@ static void step(struct flow *f, bool begins)
 
     json_key(b, "stepName");
     buf_fmt(b, "\"turn %lld\"", (long long)f->turn);
-    flow_close(f);
+    flow_record_end(f);
 }
 
 static void add_usage(struct flow *f, struct buf *b, const wend_ev_metrics *m)
@@ -102,7 +102,7 @@ static void finish(struct flow *f, const wend_ev_run_end *e, enum flow_end how)
     if (how != FLOW_CANCELED || is_new(f))
         add_outcome(f, b, how);
     add_usage(f, b, &e->metrics);
-    flow_close(f);
+    flow_record_end(f);
 }
 
 static void end(struct flow *f, const wend_ev_run_end *e)
@@ -118,7 +118,7 @@ static void end(struct flow *f, const wend_ev_run_end *e)
     json_add_str(b, "message", flow_why(e));
     json_add_str(b, "code", flow_code(e));
     add_usage(f, b, &e->metrics);
-    flow_close(f);
+    flow_record_end(f);
 }
 
 /* The ids are those of calls and actions, by which they are approved. */
@@ -142,7 +142,7 @@ static void interrupt(struct flow *f)
     }
     json_close(b, ']');
     json_close(b, '}');
-    flow_close(f);
+    flow_record_end(f);
 }
 
 /* ---- Text and thinking --------------------------------------------------- */
@@ -157,7 +157,7 @@ static void put_piece(struct flow *f, const char *type, const char *role,
         json_add_str(b, "role", str_of(role));
     if (delta)
         json_add_str(b, "delta", *delta);
-    flow_close(f);
+    flow_record_end(f);
 }
 
 static void thinking(struct flow *f, enum flow_at at, wend_str text)
@@ -221,7 +221,7 @@ static void discard(struct flow *f)
     }
     json_close(b, ']');
     json_close(b, '}');
-    flow_close(f);
+    flow_record_end(f);
 }
 
 static bool knows_child(const struct flow *f, wend_str run)
@@ -241,7 +241,7 @@ static void child_starts(struct flow *f, const wend_ev_child_start *e)
     json_add_str(b, "name", str_or(e->agent, "agent"));
     if (e->call.ptr)
         json_add_str(b, "parentToolCallId", flow_call_id(f, e->call));
-    flow_close(f);
+    flow_record_end(f);
 }
 
 static void child_ends(struct flow *f, const wend_ev_child_end *e)
@@ -259,7 +259,7 @@ static void child_ends(struct flow *f, const wend_ev_child_end *e)
         json_add_str(b, "subagentRunId", e->run);
         json_add_str(b, "result", str_or(e->text, ""));
     }
-    flow_close(f);
+    flow_record_end(f);
 }
 
 static const uint64_t customs =
@@ -283,7 +283,7 @@ static void other(struct flow *f, const wend_event *ev)
         b = open_custom(f, wend_event_name(ev->type));
         json_key(b, "value");
         event_write_data(b, ev);
-        flow_close(f);
+        flow_record_end(f);
     }
 }
 
@@ -297,11 +297,11 @@ static void call(struct flow *f, const struct flow_call *c)
     json_add_str(b, "toolCallId", id);
     json_add_str(b, "toolCallName", c->name);
     json_add_str(b, "parentMessageId", buf_view(&f->message));
-    flow_close(f);
+    flow_record_end(f);
     b = open_event(f, "TOOL_CALL_ARGS");
     json_add_str(b, "toolCallId", id);
     json_add_str(b, "delta", flow_args(f, c));
-    flow_close(f);
+    flow_record_end(f);
     put(f, "TOOL_CALL_END", "toolCallId", id);
 }
 
@@ -322,7 +322,7 @@ static void result(struct flow *f, const struct flow_call *c,
     json_add_str(b, "toolCallId", buf_view(&c->shown));
     json_add_str(b, "content", flow_output(e));
     json_add_str(b, "role", STR("tool"));
-    flow_close(f);
+    flow_record_end(f);
 }
 
 /* ---- Publics ------------------------------------------------------------- */

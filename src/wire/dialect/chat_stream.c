@@ -74,7 +74,7 @@ static void put_error(struct flow *f, const wend_ev_run_end *e)
     json_add_raw(b, "param", STR("null"));
     json_add_str(b, "code", flow_code(e));
     json_close(b, '}');
-    flow_close(f);
+    flow_record_end(f);
 }
 
 /* ---- Chunks -------------------------------------------------------------- */
@@ -99,7 +99,7 @@ static void close_chunk(struct flow *f, const char *finish)
     json_add_nullable(b, "finish_reason", str_of(finish));
     json_close(b, '}');
     json_close(b, ']');
-    flow_close(f);
+    flow_record_end(f);
 }
 
 static void put_delta(struct flow *f, const char *key, wend_str text)
@@ -188,7 +188,7 @@ static void put_completion(struct flow *f, const wend_ev_run_end *e)
     json_close(b, '}');
     json_close(b, ']');
     add_usage(f, &e->metrics);
-    flow_close(f);
+    flow_record_end(f);
 }
 
 static void end(struct flow *f, const wend_ev_run_end *e)
@@ -206,7 +206,7 @@ static void end(struct flow *f, const wend_ev_run_end *e)
             open_object(f, "chat.completion.chunk");
             json_add_raw(f->out, "choices", STR("[]"));
             add_usage(f, &e->metrics);
-            flow_close(f);
+            flow_record_end(f);
         }
     }
 }

@@ -215,7 +215,7 @@ bool dialect_interrupt(struct dialect_stream *s, struct buf *out)
 
 void dialect_close(struct dialect_stream *s)
 {
-    flow_free(s->flow);
+    flow_drop(s->flow);
     for (struct record_call *c = s->calls, *next; c; c = next) {
         next = c->next;
         mem_free(s->mem, c);

@@ -452,7 +452,7 @@ static struct flow *flow_new(struct dialect_stream *s,
     return f;
 }
 
-void flow_free(struct flow *f)
+void flow_drop(struct flow *f)
 {
     if (!f)
         return;

@@ -97,13 +97,13 @@ void flow_event(struct dialect_stream *s, const wend_event *ev,
 /* Ends the reader's stream because approvals are open. False: none is, or
  * a message streams, or the protocol has no such end. */
 bool flow_interrupt(struct dialect_stream *s, struct buf *out);
-void flow_free(struct flow *f);
+void flow_drop(struct flow *f);
 
 /* ---- For forms ----------------------------------------------------------- */
 
 /* A record: { and its type, then members, then } and the end of the line. */
-struct buf *flow_open(struct flow *f, const char *type);
-void flow_close(struct flow *f);
+struct buf *flow_record(struct flow *f, const char *type);
+void flow_record_end(struct flow *f);
 /* Drops what this ask has added to `done`. */
 void flow_undo(struct flow *f);
 /* The call of this turn that events name by `id`, or NULL. */

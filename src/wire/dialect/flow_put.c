@@ -5,14 +5,14 @@
 
 /* ---- Records ------------------------------------------------------------- */
 
-struct buf *flow_open(struct flow *f, const char *type)
+struct buf *flow_record(struct flow *f, const char *type)
 {
     json_open(f->out, NULL, '{');
     json_add_str(f->out, "type", str_of(type));
     return f->out;
 }
 
-void flow_close(struct flow *f)
+void flow_record_end(struct flow *f)
 {
     json_close(f->out, '}');
     buf_char(f->out, '\n');

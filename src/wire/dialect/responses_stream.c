@@ -89,7 +89,7 @@ static void add_response(struct flow *f, const char *key, const char *status,
 
 static struct buf *open_event(struct flow *f, const char *type)
 {
-    struct buf *b = flow_open(f, type);
+    struct buf *b = flow_record(f, type);
 
     json_add_i64(b, "sequence_number", f->sequence++);
     return b;
@@ -100,7 +100,7 @@ static void put_response(struct flow *f, const char *type, const char *status,
 {
     open_event(f, type);
     add_response(f, "response", status, e);
-    flow_close(f);
+    flow_record_end(f);
 }
 
 static void start(struct flow *f)
@@ -138,7 +138,7 @@ static void keep_item(struct flow *f, wend_str item)
 
         json_add_i64(b, "output_index", f->items);
         json_add_raw(b, "item", item);
-        flow_close(f);
+        flow_record_end(f);
     }
     f->items++;
 }
@@ -149,7 +149,7 @@ static void put_item(struct flow *f, wend_str item)
 
     json_add_i64(b, "output_index", f->items);
     json_add_raw(b, "item", item);
-    flow_close(f);
+    flow_record_end(f);
 }
 
 static void put_text(struct buf *b, const char *key, bool thinking,
@@ -218,20 +218,20 @@ static void piece(struct flow *f, enum flow_at at, wend_str text)
         put_item(f, text_item(f, thinking, STR_NONE));
         b = open_inside(f, n->part_added, n->prefix, id, n->index);
         put_text(b, "part", thinking, STR(""));
-        flow_close(f);
+        flow_record_end(f);
         break;
     case FLOW_GROWS:
         b = open_inside(f, n->delta, n->prefix, id, n->index);
         json_add_str(b, "delta", text);
-        flow_close(f);
+        flow_record_end(f);
         break;
     case FLOW_ENDS:
         b = open_inside(f, n->done, n->prefix, id, n->index);
         json_add_str(b, "text", text);
-        flow_close(f);
+        flow_record_end(f);
         b = open_inside(f, n->part_done, n->prefix, id, n->index);
         put_text(b, "part", thinking, text);
-        flow_close(f);
+        flow_record_end(f);
         keep_item(f, text_item(f, thinking, text));
         break;
     }
@@ -268,12 +268,12 @@ static void result(struct flow *f, const struct flow_call *c,
         b = open_inside(f, "response.function_call_arguments.delta", "fc_", id,
                         NULL);
         json_add_str(b, "delta", flow_args(f, c));
-        flow_close(f);
+        flow_record_end(f);
         b = open_inside(f, "response.function_call_arguments.done", "fc_", id,
                         NULL);
         json_add_str(b, "name", c->name);
         json_add_str(b, "arguments", flow_args(f, c));
-        flow_close(f);
+        flow_record_end(f);
     }
     keep_item(f, call_item(f, c, false));
 }

@@ -11,14 +11,14 @@
 
 static void put(struct flow *f, const char *type)
 {
-    flow_open(f, type);
-    flow_close(f);
+    flow_record(f, type);
+    flow_record_end(f);
 }
 
 static void start(struct flow *f)
 {
-    json_add_str(flow_open(f, "start"), "messageId", buf_view(&f->run_id));
-    flow_close(f);
+    json_add_str(flow_record(f, "start"), "messageId", buf_view(&f->run_id));
+    flow_record_end(f);
 }
 
 static void step(struct flow *f, bool begins)
@@ -33,12 +33,12 @@ static void piece(struct flow *f, enum flow_at at, wend_str text)
         [FLOW_THINKING] = {"reasoning-start", "reasoning-delta",
                            "reasoning-end"},
     };
-    struct buf *b = flow_open(f, names[f->open][at]);
+    struct buf *b = flow_record(f, names[f->open][at]);
 
     json_add_str(b, "id", buf_view(&f->id));
     if (at == FLOW_GROWS)
         json_add_str(b, "delta", text);
-    flow_close(f);
+    flow_record_end(f);
 }
 
 /* No call of the step has started, see flow.h. */
@@ -52,7 +52,7 @@ static void discard(struct flow *f)
 static struct buf *open_call(struct flow *f, const char *type,
                              const struct flow_call *c)
 {
-    struct buf *b = flow_open(f, type);
+    struct buf *b = flow_record(f, type);
 
     json_add_str(b, "toolCallId", buf_view(&c->shown));
     return b;
@@ -72,7 +72,7 @@ static void ask(struct flow *f, const struct flow_call *c)
     json_add_str(b, "approvalId", c->id);
     if (c->reason.len)
         json_add_str(b, "reason", buf_view(&c->reason));
-    flow_close(f);
+    flow_record_end(f);
 }
 
 static void call(struct flow *f, const struct flow_call *c)
@@ -81,12 +81,12 @@ static void call(struct flow *f, const struct flow_call *c)
 
     json_add_str(b, "toolName", c->name);
     add_marks(b, c);
-    flow_close(f);
+    flow_record_end(f);
     b = open_call(f, "tool-input-available", c);
     json_add_str(b, "toolName", c->name);
     json_add_raw(b, "input", c->args);
     add_marks(b, c);
-    flow_close(f);
+    flow_record_end(f);
     if (c->asked) /* told again to a reader who comes late */
         ask(f, c);
 }
@@ -101,13 +101,13 @@ static void result(struct flow *f, const struct flow_call *c,
         return;
     if (e->outcome == WEND_OUTCOME_DENIED) {
         open_call(f, "tool-output-denied", c);
-        flow_close(f);
+        flow_record_end(f);
         return;
     }
     b = open_call(f, ok ? "tool-output-available" : "tool-output-error", c);
     json_add_str(b, ok ? "output" : "errorText", flow_output(e));
     add_marks(b, c);
-    flow_close(f);
+    flow_record_end(f);
 }
 
 /* ---- Plans, warnings ----------------------------------------------------- */
@@ -116,7 +116,7 @@ static void result(struct flow *f, const struct flow_call *c,
  * is not kept in the message. */
 static struct buf *open_data(struct flow *f, const char *type, wend_str id)
 {
-    struct buf *b = flow_open(f, type);
+    struct buf *b = flow_record(f, type);
 
     if (id.ptr)
         json_add_str(b, "id", id);
@@ -129,7 +129,7 @@ static struct buf *open_data(struct flow *f, const char *type, wend_str id)
 static void close_data(struct flow *f)
 {
     json_close(f->out, '}');
-    flow_close(f);
+    flow_record_end(f);
 }
 
 static void plan(struct flow *f, const wend_ev_plan_start *e)
@@ -171,10 +171,10 @@ static void approval(struct flow *f, const wend_event *ev)
         if (c)
             ask(f, c);
     } else if (e->call.ptr && flow_find(f, e->call)) {
-        b = flow_open(f, "tool-approval-response");
+        b = flow_record(f, "tool-approval-response");
         json_add_str(b, "approvalId", e->call);
         json_add_bool(b, "approved", e->yes);
-        flow_close(f);
+        flow_record_end(f);
     }
 }
 
@@ -202,7 +202,7 @@ static void other(struct flow *f, const wend_event *ev)
 
 static void finish(struct flow *f, const char *reason, const wend_ev_metrics *m)
 {
-    struct buf *b = flow_open(f, "finish");
+    struct buf *b = flow_record(f, "finish");
 
     json_add_str(b, "finishReason", str_of(reason));
     if (m) {
@@ -214,7 +214,7 @@ static void finish(struct flow *f, const char *reason, const wend_ev_metrics *m)
         json_close(b, '}');
         json_close(b, '}');
     }
-    flow_close(f);
+    flow_record_end(f);
 }
 
 static void end(struct flow *f, const wend_ev_run_end *e)
@@ -229,13 +229,13 @@ static void end(struct flow *f, const wend_ev_run_end *e)
     enum flow_end how = flow_ended(f, e);
 
     if (how == FLOW_CANCELED) {
-        json_add_str(flow_open(f, "abort"), "reason", flow_why(e));
-        flow_close(f);
+        json_add_str(flow_record(f, "abort"), "reason", flow_why(e));
+        flow_record_end(f);
         return;
     }
     if (how == FLOW_FAILED) {
-        json_add_str(flow_open(f, "error"), "errorText", flow_why(e));
-        flow_close(f);
+        json_add_str(flow_record(f, "error"), "errorText", flow_why(e));
+        flow_record_end(f);
     }
     finish(f, reasons[how], &e->metrics);
 }
