@@ -42,6 +42,10 @@ struct listener {
     bool is_unix;
     char *room;  /* for reading, shared: one read at a time */
     int sockets; /* that use the room */
+    /* Without memory a connection is taken and closed: libuv listens again
+     * only when it has been taken. NULL while it is in use. */
+    struct sock *spare;
+    bool owes; /* a connection waits for the spare one */
     bool closed;
 };
 
@@ -62,6 +66,7 @@ static void listener_drop(struct listener *l)
     if (!l->closed || l->sockets)
         return;
     mem_free(l->mem, l->room);
+    mem_free(l->mem, l->spare);
     mem_free(l->mem, l);
 }
 
@@ -249,24 +254,53 @@ size_t sock_left(const struct sock *s)
 
 /* ---- Accepting ----------------------------------------------------------- */
 
+static void refuse(struct listener *l);
+
+static int sock_init(struct listener *l, struct sock *s)
+{
+    s->from = l;
+    l->sockets++;
+    return l->is_unix ? uv_pipe_init(l->h.any.loop, &s->h.pipe, 0)
+                      : uv_tcp_init(l->h.any.loop, &s->h.tcp);
+}
+
+static void on_spare_closed(uv_handle_t *h)
+{
+    struct sock *s = container_of(h, struct sock, h.any);
+    struct listener *l = s->from;
+
+    memset(s, 0, sizeof *s);
+    l->spare = s;
+    l->sockets--;
+    if (l->owes && !l->closed && !uv_is_closing(&l->h.any))
+        refuse(l);
+    listener_drop(l);
+}
+
+static void refuse(struct listener *l)
+{
+    struct sock *s = l->spare;
+
+    l->owes = !s;
+    if (!s)
+        return;
+    l->spare = NULL;
+    if (!sock_init(l, s)) /* cannot fail for a handle without a socket */
+        uv_accept(&l->h.stream, &s->h.stream);
+    uv_close(&s->h.any, on_spare_closed);
+}
+
 static void on_connection(uv_stream_t *stream, int rc)
 {
     struct listener *l = container_of(stream, struct listener, h.stream);
     struct sock *s = rc ? NULL : mem_zalloc(l->mem, sizeof *s);
 
-    if (!s)
-        return; /* it stays in the queue of the system */
-    s->from = l;
-    if (l->is_unix)
-        rc = uv_pipe_init(stream->loop, &s->h.pipe, 0);
-    else
-        rc = uv_tcp_init(stream->loop, &s->h.tcp);
-    if (rc) {
-        mem_free(l->mem, s);
+    if (!s) {
+        if (!rc)
+            refuse(l);
         return;
     }
-    l->sockets++;
-    if (!uv_accept(stream, &s->h.stream))
+    if (!sock_init(l, s) && !uv_accept(stream, &s->h.stream))
         s->ctx = l->accept(l->ctx, s, &s->events);
     if (!s->ctx) {
         s->closing = true;
@@ -407,9 +441,15 @@ wend_status listener_new(const struct mem *m, struct loop *loop,
                     "an IP address or localhost, or unix:PATH",
                     address);
     l = mem_zalloc(m, sizeof *l);
-    if (l)
+    if (l) {
         l->room = mem_alloc(m, READ_BYTES);
-    if (!l || !l->room) {
+        l->spare = mem_zalloc(m, sizeof *l->spare);
+    }
+    if (!l || !l->room || !l->spare) {
+        if (l) {
+            mem_free(m, l->room);
+            mem_free(m, l->spare);
+        }
         mem_free(m, l);
         return fail_nomem(err);
     }
@@ -424,6 +464,7 @@ wend_status listener_new(const struct mem *m, struct loop *loop,
             listener_free(l);
         else {
             mem_free(m, l->room);
+            mem_free(m, l->spare);
             mem_free(m, l);
         }
         return no_listen(address, rc, err);
