@@ -20,6 +20,14 @@ static struct otel_end end_with(wend_outcome outcome,
     return e;
 }
 
+/* The first bytes of another one; what it lacks the copy lacks, too. */
+static void copy(struct buf *to, const struct buf *from, size_t len)
+{
+    to->failed |= from->failed;
+    if (!to->failed)
+        buf_add(to, from->ptr, len);
+}
+
 /* ---- The run ------------------------------------------------------------- */
 
 /* The trace of a run without a parent is the run's id: 32 digits. */
@@ -151,8 +159,8 @@ static void run_forks(struct otel_stream *s, const wend_event *ev)
     begin_root(s, ev, e->labels_json);
     o = s->root;
     if (o) {
-        buf_str(&o->name, buf_view(&before->name));
-        buf_str(&o->attrs, buf_view(&before->attrs));
+        copy(&o->name, &before->name, before->name.len);
+        copy(&o->attrs, &before->attrs, before->attrs.len);
         attr_str(&o->attrs, "wend.run.fork_of", e->parent);
     }
     otel_span_free(s, before);
@@ -188,7 +196,9 @@ static void run_ends(struct otel_stream *s, const wend_event *ev)
         attr_f64(&o->attrs, "wend.cost_usd",
                  (double)e->metrics.cost_nano / 1e9);
     said_message(s, o, "gen_ai.output.messages", "assistant", e->text,
-                 str_of(wend_outcome_name(e->outcome)));
+                 e->outcome == WEND_OUTCOME_OK
+                     ? STR("stop")
+                     : str_of(wend_outcome_name(e->outcome)));
     otel_span_end_root(s, ev, end_with(e->outcome, e->error));
     if (!o->attrs.failed)
         o->attrs.ptr[o->attrs.len = before] = 0;
@@ -410,9 +420,8 @@ static void action_retries(struct otel_stream *s, const wend_event *ev)
     next = otel_span_begin(s, ev, OTEL_ACTION, e->action, NULL);
     if (next) {
         memcpy(next->parent, o->parent, sizeof o->parent);
-        buf_str(&next->name, buf_view(&o->name));
-        if (!o->attrs.failed)
-            buf_add(&next->attrs, o->attrs.ptr, o->base);
+        copy(&next->name, &o->name, o->name.len);
+        copy(&next->attrs, &o->attrs, o->base);
         next->base = o->base;
         next->attempt = o->attempt + 1;
         next->began_us += e->delay_ms * 1000;
