@@ -8,15 +8,12 @@
 #include "lib/model/http.h"
 #include "lib/run/shell.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/fail.h"
 #include "base/redact.h"
 #include "base/utf8.h"
-#include "lib/otel/trace.h"
-#include "lib/plan/action.h"
 #include "wire/model/failure.h"
 
 enum {
@@ -503,31 +500,6 @@ static void encode(struct http_session *s, struct wire_ask *q)
         s->sent_end = 0;
 }
 
-/* The driver's headers, and with a trace the span of the request. */
-struct ask_headers {
-    const char *list[HTTP_HEADERS_MAX + 2];
-    char trace[sizeof "traceparent: " + OTEL_PARENT_LEN];
-};
-
-static void fill_headers(const struct http_session *s, struct ask_headers *h)
-{
-    const struct action_ask *a = ask_under_way(s->run, s->ask);
-    wend_str action =
-        a ? s->run->turn.plan.plan->actions[a->action]->id : STR_NONE;
-    char parent[OTEL_PARENT_LEN + 1];
-    size_t n = 0;
-
-    while (s->driver->headers[n]) {
-        h->list[n] = s->driver->headers[n];
-        n++;
-    }
-    if (trace_parent(s->run, OTEL_CHAT, action, parent)) {
-        snprintf(h->trace, sizeof h->trace, "traceparent: %s", parent);
-        h->list[n++] = h->trace;
-    }
-    h->list[n] = NULL;
-}
-
 static wend_status begin(struct http_session *s, const struct turn *t,
                          wend_error *err)
 {
@@ -536,7 +508,7 @@ static wend_status begin(struct http_session *s, const struct turn *t,
                          .model = d->model,
                          .max_tokens = turn_answer_tokens(t, d->output_tokens),
                          .schema = turn_schema(t)};
-    struct ask_headers headers;
+    struct http_headers headers;
     struct fetch_request request = {
         .headers = headers.list,
         .unix_socket = d->unix_socket,
@@ -552,7 +524,7 @@ static wend_status begin(struct http_session *s, const struct turn *t,
     struct arena media = {.mem = &s->run->rt->mem};
     wend_status st;
 
-    fill_headers(s, &headers);
+    http_fill_headers(d, s->run, s->ask, &headers);
     buf_cstr(&s->bufs[URL], d->base_url);
     codec_path(d->codec, d->model, &s->bufs[URL]);
     if (d->query) /* of the base URL; the path may have one, too */

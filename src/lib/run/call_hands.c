@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "core/media/media.h"
 #include "core/turn/verdict.h"
-#include "lib/otel/trace.h"
+#include "lib/otel/otel.h"
 #include "lib/run/call.h"
 #include "lib/run/child.h"
 #include "lib/run/shell.h"

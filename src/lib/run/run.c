@@ -1,7 +1,7 @@
 /*
  * run.c - runs as the host sees them: started, read, told, freed.
  */
-#include "lib/otel/trace.h"
+#include "lib/otel/otel.h"
 #include "lib/plan/action.h"
 #include "lib/run/call.h"
 #include "lib/run/shell.h"
