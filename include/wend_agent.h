@@ -231,10 +231,10 @@ typedef struct wend_tool_options {
 
 /* Client-side tools: a model calls such a tool like any other, and its
  * arguments and the policy are checked (no rule is needed to allow it, since
- * the caller decides). Nothing runs: its call ends at once with call_end.client,
- * and once the other calls of the message have ended the run ends ok.
- * run_end.pending lists the calls to execute. Their results are given to
- * wend_run_follow as options.messages; the model sees each call with its
+ * the caller decides). Nothing runs: its call ends at once with
+ * call_end.client, and once the other calls of the message have ended the run
+ * ends ok. run_end.pending lists the calls to execute. Their results are given
+ * to wend_run_follow as options.messages; the model sees each call with its
  * result. Children and runs whose models write plans are not offered these
  * tools, and a plan that uses one as the target of an action is refused. */
 

@@ -381,4 +381,16 @@ static void op_care(struct worker *w)
     }
 }
 
+/* A receiver that is not there. */
+static void op_trace(struct worker *w)
+{
+    wend_trace_options o = {.size = sizeof o,
+                            .url = "http://127.0.0.1:9/v1/traces"};
+    wend_trace_counts c = {.size = sizeof c};
+
+    wend_runtime_trace(w->rt, &o, NULL);
+    wend_runtime_trace_flush(w->rt, 1);
+    wend_runtime_trace_counts(w->rt, &c);
+}
+
 #endif
