@@ -557,6 +557,7 @@ WEND_API void wend_collector_free(wend_collector *c);
 
 #include "wend_dialect.h"
 #include "wend_plan.h"
+#include "wend_trace.h"
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,7 @@
 #include "cli/config.h"
 #include "cli/file_out.h"
 #include "cli/term.h"
+#include "cli/traces.h"
 
 const char *const on_off_words[] = {"on", "off", NULL};
 
@@ -345,7 +346,11 @@ int open_runtime(struct cli *cli)
     int code = open_store(cli);
 
     o.store = cli->store;
-    return code ? code : report(cli, wend_runtime_new(&o, &cli->rt, &cli->err));
+    if (!code)
+        code = report(cli, wend_runtime_new(&o, &cli->rt, &cli->err));
+    if (!code)
+        traces_open(cli);
+    return code;
 }
 
 /* ---- Runs and events ----------------------------------------------------- */

@@ -12,6 +12,7 @@
 
 #include "base/json.h"
 #include "base/utf8.h"
+#include "cli/traces.h"
 
 /* ---- Times --------------------------------------------------------------- */
 
@@ -332,10 +333,11 @@ int names_fill(struct cli *cli, wend_run_options *o)
     json_open(&labels, NULL, '{');
     for (size_t i = 0; !code && i < set->labels.count; i++)
         code = put_label(cli, set->labels.items[i], &labels);
+    traces_put_labels(&set->labels, &labels);
     json_close(&labels, '}');
     o->user = set->user;
     o->session = set->session;
     o->correlation_id = set->correlation_id;
-    o->labels = set->labels.count ? buf_view(&labels).ptr : NULL;
+    o->labels = labels.len > 2 ? labels.ptr : NULL; /* more than {} */
     return code;
 }

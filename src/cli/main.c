@@ -12,6 +12,7 @@
 #include "cli/complete.h"
 #include "cli/config.h"
 #include "cli/term.h"
+#include "cli/traces.h"
 
 #define X(name) &command_##name,
 static const struct command *const commands[] = {COMMANDS(X)};
@@ -174,6 +175,7 @@ static int run_command(struct cli *cli, int count, char **args)
         if (!code)
             code = cli->command->run(cli);
     }
+    traces_close(cli);
     wend_agent_free(cli->made);
     manifests_free(cli);
     wend_runtime_free(cli->rt);

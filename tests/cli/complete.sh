@@ -62,8 +62,8 @@ ok "models and providers are found"
 while IFS='|' read -r name wanted args; do
     eval "is \"$name\" \"\$(words $args | tr '\n' ' ')\" \"$wanted\""
 done <<ROWS
-a word of an option|native loom agio cortex |run --events ''
-the same behind =|--events=native --events=loom --events=agio --events=cortex |run --events=
+a word of an option|native loom agio cortex ag-ui openai-chat responses ui |run --events ''
+the same behind =|--events=loom |run --events=lo
 a letter|calculator |run -t cal
 letters in a row|calculator |run -qt cal
 a letter with its value|last |log -n5 la

@@ -203,7 +203,8 @@ check "wend-events(7): reserved are $reserved"
 # wend(3) has every public function, with its comment.
 page=$(tools/header-doc)
 check "header-doc writes wend(3)"
-missing=$(cat include/wend.h include/wend_[!s]*.h include/wend_store.h |
+missing=$(cat include/wend.h include/wend_[!s]*.h include/wend_store.h \
+    include/wend_server.h |
     grep -ohE '^WEND_API .*\(' | grep -oE 'wend_[a-z_]+\(' | tr -d '(' |
     while read -r name; do
         [[ $page == *".Fn $name \""* ]] || echo "$name"

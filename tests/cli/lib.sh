@@ -19,6 +19,7 @@ test_dir=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
 work=$(mktemp -d) || exit 2
 mkdir "$work/home" "$work/cwd" "$work/tmp"
 unset WEND_MODEL WEND_MODELS WEND_CONFIG XDG_CONFIG_HOME XDG_DATA_HOME
+unset ${!OTEL_*} TRACEPARENT TRACESTATE
 # One that no tool was granted: what has it has taken it.
 export AWS_SECRET_ACCESS_KEY=canary-$$-$RANDOM$RANDOM$RANDOM
 export HOME=$work/home WEND_STORE=$work/wend.db NO_COLOR=1 LC_ALL=C

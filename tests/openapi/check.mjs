@@ -3,6 +3,8 @@
 // or "not ok NAME: WHY".
 //
 //     node check.mjs URL TOKEN PACKAGES ROUTE.C INTERRUPTED-RUN
+//
+// The agents quick, asks, slow and fails are those of tests/cli/openapi.sh.
 import {createHash} from 'node:crypto';
 import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
@@ -258,6 +260,32 @@ await ask('stats', 200);
 await ask('checkPlan', 200, {body: {plan: 'wend: plan/1\nactions: []\n'}});
 await ask('checkPlan', 200, {body: {plan: 'wend: plan/1\nactions: [{name: a, type: tool,' +
     ' target: calculator, params: {expression: "1"}}]\n'}, note: 'a good one'});
+
+// ---- Protocols -------------------------------------------------------------
+
+const said = {model: 'quick', messages: [{role: 'user', content: 'hi'}]};
+await ask('models', 200);
+await ask('chatCompletions', 200, {body: said});
+const chunks = (await ask('chatCompletions', 200,
+    {body: {...said, stream: true}, note: 'a stream'})).value;
+say('its stream is done', chunks.at(-1)?.data === '[DONE]' ? '' : 'no');
+await ask('chatCompletions', 400, {body: {messages: []}});
+await ask('chatCompletions', 404, {body: {...said, model: 'none'}});
+await ask('responses', 200, {body: {model: 'quick', input: 'hi'}});
+const parts = (await ask('responses', 200,
+    {body: {model: 'quick', input: 'hi', stream: true}, note: 'a stream'})).value;
+say('its events are named', parts.at(-1)?.event === 'response.completed' ? '' : 'no');
+const agui = (await ask('agUi', 200, {path: {agent: 'quick'},
+    body: {threadId: 't', runId: 'r', messages: [{id: '1', role: 'user', content: 'hi'}]}}))
+    .value;
+say('its last event', agui.at(-1)?.data.includes('RUN_FINISHED') ? '' : 'no');
+await ask('agUi', 400, {path: {agent: 'quick'}, body: {}});
+const ui = (id, agent) => ({path: {agent, chat: id}, body: {id,
+    messages: [{id: '1', role: 'user', parts: [{type: 'text', text: 'hi'}]}]}});
+await ask('ui', 200, ui('one', 'quick'));
+await ask('uiAgain', 204, {path: ui('one', 'quick').path});
+await ask('ui', 200, {...ui('two', 'slow'), enough: () => true, note: 'the client leaves'});
+await ask('uiAgain', 200, {path: ui('two', 'slow').path, enough: () => true});
 
 for (const id of Object.keys(names))
     if (!seen.has(id))

@@ -12,7 +12,7 @@
 static const char *const api_headers[] = {
     "include/wend.h",       "include/wend_agent.h", "include/wend_dialect.h",
     "include/wend_event.h", "include/wend_load.h",  "include/wend_plan.h",
-    "include/wend_sim.h",   "include/wend_store.h",
+    "include/wend_sim.h",   "include/wend_store.h", "include/wend_trace.h",
 };
 
 static inline bool api_read(struct buf *out, const char *path)

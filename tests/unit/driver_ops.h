@@ -210,6 +210,18 @@ static void op_pump(struct worker *w)
     (void)wend_runtime_timeout_ms(w->rt);
 }
 
+/* A receiver that is not there. */
+static void op_trace(struct worker *w)
+{
+    wend_trace_options o = {.size = sizeof o,
+                            .url = "http://127.0.0.1:9/v1/traces"};
+    wend_trace_counts c = {.size = sizeof c};
+
+    wend_runtime_trace(w->rt, &o, NULL);
+    wend_runtime_trace_flush(w->rt, 1);
+    wend_runtime_trace_counts(w->rt, &c);
+}
+
 /* ---- Runs ---------------------------------------------------------------- */
 
 static void on_event(void *ctx, const wend_event *ev)

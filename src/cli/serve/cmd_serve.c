@@ -30,7 +30,7 @@ static const struct opt opts[] = {
              "address of the server behind a proxy"),
     ROW_TEXT(webhook, "webhook", "URL", "tell URL the end of each run"),
     ROW_LIST(webhook_allow, "webhook-allow", "ORIGIN",
-             "origin that an admin's run may tell its end; may be repeated"),
+             "origin for webhooks of runs; may be repeated"),
     ROW_TIME(drain_ms, "drain",
              "maximum wait for runs after SIGTERM (default 30s)"),
     ROW_AGENT("agent: a file or a name (default ./wend.yaml)"),

@@ -6,6 +6,7 @@
  * resumed, or that were accepted before its end was kept, are part of that
  * input: nothing starts before them.
  */
+#include "lib/otel/trace.h"
 #include "lib/run/child.h"
 #include "lib/run/shell.h"
 
@@ -230,6 +231,7 @@ static void go_back(struct wend_run *r, struct batch *b)
     assert(!r->open);
     batch_unend(b);
     show_unend(r);
+    trace_unend(r);
     r->turn = r->unended->turn;
     r->over = false;
     r->outcome = WEND_OUTCOME_NONE;

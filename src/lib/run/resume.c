@@ -16,6 +16,7 @@
 #include "base/fail.h"
 #include "base/id.h"
 #include "lib/run/call.h"
+#include "lib/otel/trace.h"
 #include "lib/plan/plan.h"
 #include "lib/run/child.h"
 
@@ -98,6 +99,7 @@ static wend_status fold_event(void *ctx, const wend_event *ev)
                      : ev->type == WEND_RUN_RESUME ? ev->u.run_resume.model
                                                    : STR_NONE;
 
+    trace_event(r, ev, true);
     if (ev->n)
         return fold_delta(f, ev);
     if ((ev->type == WEND_RUN_START) != (ev->seq == 1))

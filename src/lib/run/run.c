@@ -1,6 +1,7 @@
 /*
  * run.c - runs as the host sees them: started, read, told, freed.
  */
+#include "lib/otel/trace.h"
 #include "lib/plan/action.h"
 #include "lib/run/call.h"
 #include "lib/run/shell.h"
@@ -161,6 +162,7 @@ void run_detach(struct wend_run *r)
     calls_drop(r);
     asks_drop(r);
     learned_forget(r);
+    trace_drop(r);
     children_drop(r);
     if (r->session)
         r->session->ops->close(r->session);

@@ -86,6 +86,7 @@ struct run_timer {
 };
 
 struct replay_player; /* replay.c */
+struct run_trace;     /* lib/otel */
 
 /* The state before run_end, and that event: the store may refuse it. */
 struct unended {
@@ -153,6 +154,7 @@ struct wend_run {
     struct store_birth birth;
     bool born, resumed;       /* the store has it; this run came from there */
     bool trusts;              /* the host trusts an imported log */
+    struct run_trace *trace;  /* NULL: it has no spans */
     struct trouble *troubles; /* that wait for its next step */
     wend_error error;         /* why it does not continue */
     wend_error said;          /* why the last call was refused */

@@ -11,6 +11,7 @@
  *
  * struct wend_run (`r`) is in run.h.
  */
+#include "lib/otel/trace.h"
 #include "lib/plan/action.h"
 #include "lib/plan/plan.h"
 #include "lib/run/call.h"
@@ -265,6 +266,7 @@ void shell_input(struct wend_run *r, struct input *in)
             for (const struct step_event *e = s.events; e; e = e->next) {
                 cache_keep(r, &e->ev);
                 learned_note(r, &e->ev);
+                trace_event(r, &e->ev, false);
             }
             r->turn = s.turn;
             ok = show(r, &s);
@@ -402,6 +404,7 @@ void shell_committed(struct batch *b)
         if (r->over && r->durable_seq == r->turn.seq) {
             lease_end(&r->lease);
             learned_keep(r);
+            trace_kept(r);
         }
         show_visible(r);
         after_turn_hook(r, b);

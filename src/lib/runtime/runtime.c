@@ -14,6 +14,7 @@
 
 #include "base/fail.h"
 #include "lib/model/pool.h"
+#include "lib/otel/trace.h"
 
 enum {
     PUMPS_PER_POLL = 16, /* busy pumps between two looks at the fd */
@@ -324,6 +325,7 @@ void rt_destroy(wend_runtime *rt)
         mailbox_settle(box); /* batches are memory of the allocator */
     batch_free(rt->spare);
     pool_forget(rt);
+    tracer_free(rt->tracer);
     procs_free(rt->procs);
     fetch_free(rt->fetch);
     loop_free(rt->loop);

@@ -103,6 +103,7 @@ struct wend_agent;
 struct wend_run;
 struct batch;
 struct health;
+struct tracer;
 
 /* What lives on the loop besides runs: a server. */
 struct rt_guest {
@@ -139,6 +140,7 @@ struct wend_runtime {
     struct batch *spare;   /* an empty one to use again */
     struct health *health; /* of models, see pool.h */
     struct rt_guest *guests;
+    struct tracer *tracer; /* NULL: no spans, see lib/otel */
 };
 
 enum { RUNTIME_MAGIC = 0x77656e64, RUN_MAGIC = 0x72756e21 };

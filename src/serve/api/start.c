@@ -7,6 +7,7 @@
 #include "serve/api/api.h"
 
 #include "base/fail.h"
+#include "wire/otel/otel.h"
 
 struct start {
     wend_str prompt, agent, model, session, follow, webhook;
@@ -32,6 +33,25 @@ static const struct field start_rows[] = {
     {.name = NULL},
 };
 
+enum { LABELS_ROOM = 29 }; /* of the 32 that a run may have */
+
+/* The caller's trace, if runs are traced: then the run is part of it. */
+static void put_trace(struct serve_ask *q, const struct json *labels,
+                      struct buf *b)
+{
+    wend_str parent = http_req_value(q->req, "traceparent");
+    wend_str state = http_req_value(q->req, "tracestate");
+    struct otel_context c;
+
+    if (!q->server->rt->tracer || !otel_parent_read(parent, &c) ||
+        json_get(labels, "traceparent") || json_get(labels, "tracestate") ||
+        (labels && labels->count > LABELS_ROOM))
+        return;
+    json_add_str(b, "traceparent", parent);
+    if (otel_state_ok(state))
+        json_add_str(b, "tracestate", state);
+}
+
 /* Marks the run as one that a server may resume. */
 static const char *labels_with_mark(struct serve_ask *q,
                                     const struct json *labels)
@@ -41,6 +61,7 @@ static const char *labels_with_mark(struct serve_ask *q,
     json_open(&b, NULL, '{');
     for (const struct json *m = labels ? labels->first : NULL; m; m = m->next)
         json_add_pair(&b, m->key, m);
+    put_trace(q, labels, &b);
     json_add_str(&b, SERVE_MARK, STR("server"));
     json_close(&b, '}');
     return buf_keep(&b, &q->arena).ptr;

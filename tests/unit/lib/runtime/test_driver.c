@@ -30,6 +30,7 @@ static const struct op {
     {"kid", op_kid, 10},
     {"memory", op_memory, 12},
     {"pump", op_pump, 60},
+    {"trace", op_trace, 2},
     {"start", op_start, 60},
     {"plan", op_start_plan, 15},
     {"resume", op_resume, 40},

@@ -208,6 +208,8 @@ static bool check_agent(const char *f)
     wend_mcp_options mcp = {.size = sizeof mcp, .name = "m"};
     const wend_mcp_options *const mcps[] = {&mcp};
     wend_child_options kid = {.size = sizeof kid, .name = "k"};
+    wend_trace_options trace = {.size = sizeof trace, .url = "http://[::1]/"};
+    wend_trace_counts traced = {.size = sizeof traced};
     wend_model_list *models = NULL;
     const wend_str relic = STR("x");
     wend_agent *a = h.rig.agent;
@@ -218,6 +220,12 @@ static bool check_agent(const char *f)
     ROW(wend_runtime_timeout_ms, wend_runtime_timeout_ms(h.rig.rt) == -1)
     ROW(wend_runtime_pump, REFUSED(wend_runtime_pump(h.rig.rt)))
     ROW(wend_runtime_wakeup, REFUSED(wend_runtime_wakeup(h.rig.rt)))
+    ROW(wend_runtime_trace,
+        SAYS_FORK(wend_runtime_trace(h.rig.rt, &trace, &err)))
+    ROW(wend_runtime_trace_flush,
+        REFUSED(wend_runtime_trace_flush(h.rig.rt, 1)))
+    ROW(wend_runtime_trace_counts,
+        REFUSED(wend_runtime_trace_counts(h.rig.rt, &traced)))
     ROW(wend_agent_new,
         SAYS_FORK(wend_agent_new(h.rig.rt, &h.rig.agent_options, &agent, &err)))
     ROW(wend_agent_free, NOTHING(wend_agent_free(a)))
