@@ -11,6 +11,7 @@
 #include <assert.h>
 
 #include "base/limits.h"
+#include "lib/run/run.h"
 
 /* ---- Frames -------------------------------------------------------------- */
 
@@ -276,9 +277,15 @@ void hub_park(struct serve_run *r)
         set_dirty(r);
 }
 
+/* Not wend_run_error, which also tells why a request to it was refused. */
+static bool has_failed(const struct serve_run *r)
+{
+    return r->run->error.status != WEND_OK;
+}
+
 void hub_check(struct serve_run *r)
 {
-    if (wend_run_error(r->run)->status != WEND_OK)
+    if (has_failed(r))
         set_dirty(r);
 }
 
@@ -309,7 +316,7 @@ static void pass_run(struct serve_run *r)
         flow_pump(s);
     }
     trim(r);
-    if (!r->is_over && !r->parks && wend_run_error(r->run)->status == WEND_OK)
+    if (!r->is_over && !r->parks && !has_failed(r))
         return;
     /* A stream that is still behind finds the rest in the store. */
     for (s = r->streams; s; s = next) {

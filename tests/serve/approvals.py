@@ -120,7 +120,8 @@ got = in_threads(8, lambda i: approve(run, ask, token=ANN if i % 2 else BOSS))
 codes = sorted(a.status for a in got)
 ok(codes[0] in (200, 202) and codes[1:] == [409] * 7,
    "eight clients at once: one is taken", codes)
-s.until(run, "ok", token=ANN)
+ok(s.until(run, "ok", token=ANN), "and the run goes on", s.row(run, ANN),
+   log_lines(run)[-1][:300])
 same(len(ledger()), 1, "and it happens once")
 same(len(answers(run)), 1, "and is answered once")
 
