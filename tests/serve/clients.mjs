@@ -33,6 +33,9 @@ const turns = [
         args: { expression: '6*7' } }], repeat: 'forever' },
     { when: 'write', calls: [{ name: 'write_file', args: { path: 'a.txt',
         content: 'x' } }], repeat: 'forever' },
+    { when: 'weather', calls: [{ name: 'get_weather', id: 'w1',
+        args: { city: 'Bern' } }], repeat: 'forever' },
+    { when: '21 degrees', text: 'It is mild.', repeat: 'forever' },
     { when: '42', text: 'It is 42.', repeat: 'forever' },
     { when: 'a.txt', text: 'Written.', repeat: 'forever' },
     { text: 'Hello there.', thinking: 'Say hello.', repeat: 'forever',
@@ -108,6 +111,22 @@ async function openai()
     c = await new OpenAI({ apiKey: 'wrong-wrong-wrong-wrong', maxRetries: 0,
         baseURL: `${url}/v1` }).models.list().catch(e => e);
     same(c.constructor.name, 'AuthenticationError', 'openai: a wrong token');
+    const tools = [{ type: 'function', function: { name: 'get_weather',
+        description: 'of a city', parameters: { type: 'object', properties: {
+            city: { type: 'string' } }, required: ['city'] } } }];
+    const ask = [{ role: 'user', content: 'the weather' }];
+    c = await client.chat.completions.stream({ model: 'agent', tools,
+        messages: ask }).finalChatCompletion();
+    const call = c.choices[0].message.tool_calls?.[0];
+    same([c.choices[0].finish_reason, call?.function.name,
+          call?.function.arguments], ['tool_calls', 'get_weather',
+                                      '{"city":"Bern"}'],
+         "openai: the client's tool is called");
+    c = await client.chat.completions.create({ model: 'agent', tools,
+        messages: [...ask, c.choices[0].message, { role: 'tool',
+            tool_call_id: call.id, content: '21 degrees' }] });
+    same(c.choices[0].message.content, 'It is mild.',
+         'openai: and its result is used');
     const stop = new AbortController();
     const slow = await client.chat.completions.create({ model: 'agent',
         messages: [{ role: 'user', content: 'slow' }], stream: true },
@@ -128,6 +147,15 @@ async function openai()
     const past = await api(`/v1/runs/${r.id.slice(5)}/context`);
     same(past.messages.filter(m => m.role === 'user').map(m => m.text),
          ['hi', 'the sum'], 'openai: which has the past of the one before');
+    r = await client.responses.create({ model: 'agent', input: 'the weather',
+        tools: tools.map(t => ({ type: 'function', ...t.function })) });
+    const item = r.output.find(o => o.type === 'function_call');
+    same([item?.name, item?.call_id], ['get_weather', 'w1'],
+         "openai: the client's tool in a response");
+    r = await client.responses.create({ model: 'agent',
+        previous_response_id: r.id, input: [{ type: 'function_call_output',
+            call_id: 'w1', output: '21 degrees' }] });
+    same(r.output_text, 'It is mild.', 'openai: its result follows');
     const types = new Set();
     const events = client.responses.stream({ model: 'agent', input: 'hi' });
     for await (const e of events)
@@ -223,6 +251,18 @@ async function ag_ui(name)
     const past = await api(`/v1/runs/${(await newest()).run}/context`);
     same(past.messages.filter(m => m.role === 'user').map(m => m.text),
          ['the sum', 'hi'], `${name}: with the past`);
+    say('the weather');
+    got = await play(agent, { tools: [{ name: 'get_weather', description: '',
+        parameters: { type: 'object' } }] });
+    check(got.some(e => e.type === 'TOOL_CALL_START' &&
+                   e.toolCallName === 'get_weather') &&
+          !got.some(e => e.type === 'TOOL_CALL_RESULT'),
+          `${name}: a call of the page's tool`, JSON.stringify(got));
+    agent.addMessage({ id: 'r1', role: 'tool', toolCallId: 'w1',
+                       content: '21 degrees' });
+    got = await play(agent);
+    same(agent.messages.at(-1).content, 'It is mild.',
+         `${name}: its result is used`);
     say('write');
     got = await play(agent);
     const outcome = got.at(-1).outcome;

@@ -171,7 +171,8 @@ void proto_tool(struct proto_ask *p, wend_str name, wend_str description,
 {
     json_open(&p->tools, NULL, '{');
     json_add_str(&p->tools, "name", str_or(name, ""));
-    json_add_str(&p->tools, "description", description);
+    json_add_str(&p->tools, "description",
+                 description.len ? description : STR_NONE);
     if (schema && schema->kind == JSON_OBJECT)
         json_add(&p->tools, "schema", schema);
     json_close(&p->tools, '}');
