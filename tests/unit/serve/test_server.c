@@ -41,9 +41,8 @@ static bool add(struct bench *b, const char *name)
 
 static bool bench_open(struct bench *b, struct fault *f)
 {
-    const wend_runtime_options o = {.size = sizeof o,
-                                    .alloc = f ? fault_alloc : NULL,
-                                    .alloc_ctx = f};
+    const wend_runtime_options o = {
+        .size = sizeof o, .alloc = f ? fault_alloc : NULL, .alloc_ctx = f};
     const wend_agent_options ao = {.size = sizeof ao, .model = SCRIPT};
 
     *b = (struct bench){0};
@@ -237,7 +236,8 @@ static void test_orders(void)
     tap_ok(bench_open(&b, NULL), "a server: %s", b.err.message);
     tap_ok(!add(&b, "agent"), "the same name twice");
     tap_is_i64(b.err.status, WEND_E_EXISTS, "exists");
-    tap_ok(!add(&b, "a b") && !add(&b, "") && !add(&b, NULL) && !add(&b, "../x"),
+    tap_ok(!add(&b, "a b") && !add(&b, "") && !add(&b, NULL) &&
+               !add(&b, "../x"),
            "names that are none");
     for (int i = 0; i < 255; i++) {
         snprintf(name, sizeof name, "a%d", i);
@@ -274,7 +274,8 @@ static void test_runtime_first(void)
                "resume");
     b.agent = NULL;
     tap_ok(!add(&b, "x"), "add");
-    tap_ok(strstr(wend_server_url(b.server), "http://"), "its address is known");
+    tap_ok(strstr(wend_server_url(b.server), "http://"),
+           "its address is known");
     wend_server_free(b.server);
 }
 
