@@ -334,7 +334,7 @@ typedef struct wend_run_options {
      * follow: those of the agent or the run before, if these are lower. */
     wend_limits limits;
     wend_release_fn hook_release; /* for hook_ctx, also without resume */
-    /* Start only: the past of the conversation, a JSON list, oldest first:
+    /* Start: the past of the conversation, a JSON list, oldest first:
      *     {"role":"user","text":..}
      *     {"role":"assistant","text":..,"thinking":..,"opaque":[..],
      *      "model":..,"calls":[{"id":..,"name":..,"args":{..}}]}
@@ -345,7 +345,13 @@ typedef struct wend_run_options {
      * Only role is always needed; the first message is a user's, and each call
      * has its result before the next message. Results count as what the tools
      * of their names bring; one of a tool that the agent lacks is labeled
-     * WEND_LABEL_UNTRUSTED_SOURCE. The list is recorded in run_start. */
+     * WEND_LABEL_UNTRUSTED_SOURCE. The list is recorded in run_start. If it
+     * ends with a message of the user or of a tool, the prompt may be absent.
+     * Follow: what the caller adds to the past of that run: a result (role
+     * tool) for each call of its run_end.pending, in any order, then messages
+     * of the user. A pending call without a result gets one that says so; a
+     * result for any other call is WEND_E_INVAL. With them the prompt may be
+     * absent. */
     const char *messages;
     /* Start only: up to 64 parts, copied. WEND_E_INVAL: one is not valid, or
      * the model is known not to accept it; the message says why. */
@@ -359,6 +365,14 @@ typedef struct wend_run_options {
      * hosts that must know it before they start the run. NULL: a new one.
      * WEND_E_EXISTS: a run has it. */
     const char *id;
+    /* Start and follow: client-side tools of this run (see wend_agent.h), a
+     * JSON list of up to 128 {"name":..,"description":..,"schema":{..}}, of
+     * which only the name is needed. They join the tools of the agent and are
+     * recorded in run_start.config.tools. NULL in a follow: those of that run;
+     * else they replace them. WEND_E_EXISTS: a name is used twice, or the agent
+     * executes a tool of this name. A run that writes or is a plan takes none:
+     * WEND_E_INVAL. */
+    const char *client_tools;
 } wend_run_options;
 
 /* Starts a run. options may be NULL. It decides the first events and hands them
@@ -379,7 +393,9 @@ WEND_API wend_status wend_run_start(wend_agent *agent, wend_str prompt,
  * are those of that run, as for wend_run_resume; `take` says what is the
  * agent's instead. Turns, time and budgets count anew. User and session are
  * that run's unless the options name others. The labels of that run hold in
- * this one. WEND_E_NOTFOUND: no such run. WEND_E_BUSY: it is not over.
+ * this one. `messages` has the results of its pending calls; without one, a
+ * pending call gets an error. WEND_E_NOTFOUND: no such run. WEND_E_BUSY: it is
+ * not over.
  * WEND_E_INVAL: it is a child, a plan, or one whose model writes plans.
  *
  * An imported run contributes its messages and nothing else, see

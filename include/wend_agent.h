@@ -224,7 +224,19 @@ typedef struct wend_tool_options {
     uint32_t per_minute;     /* maximum calls per minute; more wait. 0 = none */
     wend_release_fn release; /* for ctx; see Release in wend.h */
     bool repeat_ok; /* the same call may be made again and again: it polls */
+    /* The caller of a run executes the calls itself: see Client-side tools.
+     * Then fn is NULL. */
+    bool client;
 } wend_tool_options;
+
+/* Client-side tools: a model calls such a tool like any other, and its
+ * arguments and the policy are checked (no rule is needed to allow it, since
+ * the caller decides). Nothing runs: its call ends at once with
+ * call_end.client, and once the other calls of the message have ended the run
+ * ends ok. run_end.pending lists the calls to execute. Their results are given
+ * to wend_run_follow as options.messages; the model sees each call with its
+ * result. Children and runs whose models write plans are not offered these
+ * tools, and a plan that uses one as the target of an action is refused. */
 
 /* Adds a function of the host as a tool. Runs that have started already do not
  * get it. WEND_E_EXISTS: the agent has a tool of this name. */
@@ -276,6 +288,8 @@ typedef struct wend_command_options {
     uint64_t memory_bytes, disk_bytes; /* disk: written */
     uint32_t tasks;                    /* processes and threads */
     bool repeat_ok;                    /* as in wend_tool_options */
+    bool client; /* no program: the caller of a run executes it, as in
+                    wend_tool_options; argv and verify are absent */
 } wend_command_options;
 
 /* Adds a program as a tool. All options are copied. Calls fail while the

@@ -24,8 +24,10 @@ enum {
     REGEX_PATTERN_MAX = 16 << 10, /* bytes; longer ones were generated */
     CALLS_MAX = 256,              /* tool calls in one message */
     TOOLS_MAX = 1024,             /* tools of an agent */
-    PARALLEL_MAX = 64,            /* calls at once */
-    PARALLEL_OPEN = PARALLEL_MAX, /* of a run whose plan says how many */
+    CLIENT_TOOLS_MAX = 128,       /* that the caller of a run brings ... */
+    CLIENT_TOOLS_BYTES_MAX = 1 << 20, /* ... as JSON; they are in its log */
+    PARALLEL_MAX = 64,                /* calls at once */
+    PARALLEL_OPEN = PARALLEL_MAX,     /* of a run whose plan says how many */
     TOOL_NAME_MAX = 64,
     PACE_MAX = 100000,           /* calls of a tool in a minute */
     BOUND_BYTES_MIN = 1 << 20,   /* memory and disk of a program: it starts */

@@ -594,10 +594,3 @@ int find_run(struct cli *cli, const char *name, struct found *out)
     wend_runs_free(list);
     return code;
 }
-
-int find_arg(struct cli *cli, int (*open)(struct cli *cli), struct found *out)
-{
-    int code = open(cli);
-
-    return code ? code : find_run(cli, cli->args[0], out);
-}

@@ -341,3 +341,10 @@ int names_fill(struct cli *cli, wend_run_options *o)
     o->labels = labels.len > 2 ? labels.ptr : NULL; /* more than {} */
     return code;
 }
+
+int find_arg(struct cli *cli, int (*open)(struct cli *cli), struct found *out)
+{
+    int code = open(cli);
+
+    return code ? code : find_run(cli, cli->args[0], out);
+}

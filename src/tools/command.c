@@ -69,6 +69,7 @@ static wend_status fill_env(struct command_job *j, const struct command_tool *c,
 {
     static const char *const passed[] = {"LANG", "LC_ALL", "LC_CTYPE", "TZ"};
     const char *path = getenv("PATH");
+    char trace[CALL_TRACE_BYTES];
     wend_status s;
 
     put_env(j, "PATH", str_of(path && *path ? path : "/usr/bin:/bin"));
@@ -76,6 +77,8 @@ static wend_status fill_env(struct command_job *j, const struct command_tool *c,
     put_env(j, "WEND_IDEMPOTENCY_KEY", wend_call_key(j->call));
     put_env(j, "WEND_CALL", wend_call_id(j->call));
     put_env(j, "WEND_RUN", call_run(j->call));
+    if (call_trace(j->call, trace))
+        put_env(j, "TRACEPARENT", str_of(trace));
     for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
         if (getenv(passed[i]))
             put_env(j, passed[i], str_of(getenv(passed[i])));

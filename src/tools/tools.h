@@ -107,6 +107,9 @@ void call_blame(wend_call *call, const char *code, bool no_effect,
                 bool retryable);
 struct mem call_mem(const wend_call *call);
 wend_str call_run(const wend_call *call); /* the id of its run */
+/* The traceparent of its span; false: its run is not traced. */
+enum { CALL_TRACE_BYTES = 56 };
+bool call_trace(const wend_call *call, char out[CALL_TRACE_BYTES]);
 /* As call_output; the text is valid, and keys in it are blanked. */
 void call_show(wend_call *call, struct buf *text);
 /* As wend_call_return and _fail do, with any outcome. */

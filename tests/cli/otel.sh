@@ -73,6 +73,32 @@ has "a caller's trace" "$work/requests" \
 TRACEPARENT=$parent run "$WEND" run --json -m "$hello" hi
 lacks "only if runs are traced" "$out" traceparent
 
+# ---- What others are told -------------------------------------------------------
+
+call='call:calculator:%7B%22expression%22:%226*7%22%7D'
+: >"$work/requests"
+traced "$WEND" run -m openai:x --base-url "$base/=$call/v1" -t calculator hi
+is "a model is told the span: exit status" $status 0
+sed -n 's/^traceparent: 00-[0-9a-f]*-\([0-9a-f]*\)-01.*/\1/p' "$work/requests" |
+    sort >asked
+grep -a '^{"resourceSpans"' "$work/requests" | tail -1 | sed 's/},{"traceId"/\n/g' |
+    sed -n 's/.*"spanId":"\([0-9a-f]*\)".*"name":"chat .*/\1/p' | sort >chats
+is "a model is told the span: one for each request" "$(wc -l <chats)" 2
+is "a model is told the span: the same" "$(cat asked)" "$(cat chats)"
+: >"$work/requests"
+run "$WEND" run -m openai:x --base-url "$base/=$call/v1" -t calculator hi
+lacks "only if runs are traced" "$work/requests" traceparent
+
+shell='script:{"turns":[{"calls":[{"name":"shell","args":{"command":
+"echo trace $TRACEPARENT"}}]},{"text":"${tool_result}"}]}'
+traced "$WEND" run -m "$shell" -t shell --approve all hi
+tool=$(grep -a '^{"resourceSpans"' "$work/requests" | tail -1 |
+    sed 's/},{"traceId"/\n/g' |
+    sed -n 's/.*"spanId":"\([0-9a-f]*\)".*"name":"execute_tool .*/\1/p')
+has "a program is told the span of its call" "$out" "-$tool-01"
+run "$WEND" run -m "$shell" -t shell --approve all hi
+lacks "a program: only if runs are traced" "$out" "trace 00-"
+
 # ---- When nothing is sent ------------------------------------------------------
 
 requests() { grep -ac '^POST .*traces' "$work/requests"; }

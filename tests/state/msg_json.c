@@ -4,8 +4,6 @@
 #include "core/event/event.h"
 #include "state/state.h"
 
-static const char *const role_names[] = {"user", "assistant", "tool", "system"};
-
 /* ---- Writing ------------------------------------------------------------- */
 
 /* First call first: the list is walked from its far end by index. */
@@ -36,6 +34,7 @@ static void put_msg(struct buf *b, const struct msg *m)
     json_add_bool(b, "pinned", m->pinned);
     json_add_bool(b, "summary", m->summary);
     json_add_bool(b, "own", m->own);
+    json_add_bool(b, "client", m->client);
     json_add_i64(b, "turn", m->turn);
     json_add_nullable(b, "whole", m->whole);
     json_add_nullable(b, "text", m->text);
@@ -132,6 +131,7 @@ struct msg *msg_read(const struct json *j, struct arena *a)
     m->pinned = state_bool(j, "pinned");
     m->summary = state_bool(j, "summary");
     m->own = state_bool(j, "own");
+    m->client = state_bool(j, "client");
     json_i64(json_get(j, "turn"), &m->turn);
     m->whole = state_str(j, "whole", a);
     m->parts = parts_of(j, a, &m->parts_count);

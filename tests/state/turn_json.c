@@ -179,6 +179,7 @@ static void put_states(struct buf *b, const struct call_state *newest)
         json_add_nullable(b, "key", s->key);
         json_add_nullable(b, "shown", s->shown);
         json_add_bool(b, "changed", s->changed);
+        json_add_bool(b, "client", s->client);
         json_add_nullable(b, "output", s->output);
         buf_char(b, '}');
     }
@@ -326,6 +327,7 @@ static bool read_states(const struct json *list, struct arena *a,
         s->key = state_str(j, "key", a);
         s->shown = state_str(j, "shown", a);
         s->changed = json_is_true(json_get(j, "changed"));
+        s->client = json_is_true(json_get(j, "client"));
         s->output = state_str(j, "output", a);
         *out = s;
         out = &s->prev;

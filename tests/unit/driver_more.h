@@ -348,4 +348,49 @@ static void op_look(struct worker *w)
         forget(w, K_STORE, store);
 }
 
+static void op_care(struct worker *w)
+{
+    wend_prune_options o = {.size = some_size(w, sizeof o),
+                            .ended_before_us = 1,
+                            .dry_run = chance_of(&w->chance, 500)};
+    wend_verdict v = {.size = some_size(w, sizeof v)};
+    wend_store_origin origin = {.size = some_size(w, sizeof origin)};
+    wend_store *s = some_store(w);
+    wend_error err = junk;
+    char id[40];
+    const char *run = some_id(w, id);
+
+    switch (chance_below(&w->chance, 6)) {
+    case 0:
+        check(w, "verify", wend_store_verify(s, run, NULL, &v, &err), &err,
+              NULL);
+        break;
+    case 1: check(w, "check", wend_store_check(s, &err), &err, NULL); break;
+    case 2:
+        check(w, "close", wend_store_close(s, run, "me", &err), &err, NULL);
+        break;
+    case 3:
+        check(w, "prune", wend_store_prune(s, &o, NULL, &err), &err, NULL);
+        break;
+    case 4:
+        check(w, "origin", wend_store_origin_of(s, &origin, &err), &err, NULL);
+        break;
+    case 5:
+        check(w, "remove", wend_store_remove(s, run, &err), &err, NULL);
+        break;
+    }
+}
+
+/* A receiver that is not there. */
+static void op_trace(struct worker *w)
+{
+    wend_trace_options o = {.size = sizeof o,
+                            .url = "http://127.0.0.1:9/v1/traces"};
+    wend_trace_counts c = {.size = sizeof c};
+
+    wend_runtime_trace(w->rt, &o, NULL);
+    wend_runtime_trace_flush(w->rt, 1);
+    wend_runtime_trace_counts(w->rt, &c);
+}
+
 #endif

@@ -177,7 +177,7 @@ static inline void driven_call(struct driven *d, wend_str rest)
     if (!t || !json || d->open[(int)*name])
         return; /* whoever calls has checked the arguments */
     d->open[(int)*name] = '?';
-    mcp_call(&d->mcp, name, t, rest.len ? rest : STR("{}"), STR("k"));
+    mcp_call(&d->mcp, name, t, rest.len ? rest : STR("{}"), STR("k"), STR_NONE);
 }
 
 static inline void driven_step(struct driven *d, wend_str line)

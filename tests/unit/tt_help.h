@@ -123,7 +123,7 @@ static inline void put_event(struct buf *b, const wend_event *ev)
     else if (ev->type == WEND_TURN_END)
         put_outcome(b, ev->u.turn_end.outcome);
     else if (ev->type == WEND_RUN_END)
-        buf_fmt(b, "(%s)", wend_outcome_name(ev->u.run_end.outcome));
+        put_run_end(b, &ev->u.run_end);
     else if (ev->type == WEND_CONTROL)
         put_call(b, ev->u.control.what, WEND_OUTCOME_OK);
 }

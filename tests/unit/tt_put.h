@@ -21,6 +21,15 @@ static inline void put_call(struct buf *b, wend_str call, wend_outcome outcome)
     buf_char(b, ')');
 }
 
+/* Its outcome, and the calls that the caller executes. */
+static inline void put_run_end(struct buf *b, const wend_ev_run_end *e)
+{
+    buf_fmt(b, "(%s", wend_outcome_name(e->outcome));
+    for (size_t i = 0; i < e->pending_count; i++)
+        buf_fmt(b, ",%.*s", (int)e->pending[i].id.len, e->pending[i].id.ptr);
+    buf_char(b, ')');
+}
+
 /* Of plans; false: it is about something else. */
 static inline bool put_plan_event(struct buf *b, const wend_event *ev)
 {

@@ -138,6 +138,10 @@ static void more_run_end(struct buf *b, const wend_event *ev)
         buf_cstr(b, ": ");
         text(b, ev->u.run_end.limit);
     }
+    for (size_t i = 0; i < ev->u.run_end.pending_count; i++) {
+        buf_cstr(b, i ? ", " : ", pending ");
+        text(b, ev->u.run_end.pending[i].name);
+    }
     put_rest(b, ev->u.run_end.text);
 }
 
@@ -165,6 +169,10 @@ static void more_call_end(struct buf *b, const wend_event *ev)
 {
     if (ev->u.call_end.error)
         return;
+    if (ev->u.call_end.client) {
+        buf_cstr(b, ", for the caller");
+        return;
+    }
     buf_cstr(b, ": ");
     text(b, ev->u.call_end.output);
 }

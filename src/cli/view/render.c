@@ -330,7 +330,9 @@ static void call_end(struct view *v, const wend_event *ev)
     }
     if (!ok && !(e->error && says_outcome(e->error->message, e->outcome)))
         buf_fmt(&line, "%s: ", wend_outcome_name(e->outcome));
-    buf_str(&line, !ok && e->error ? e->error->message : e->output);
+    buf_str(&line, !ok && e->error ? e->error->message
+                   : e->client     ? STR("the caller of the run executes it")
+                                   : e->output);
     if (ok)
         talk_line(v, PAINT_DIM, "  = ", buf_view(&line));
     else

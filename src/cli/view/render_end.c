@@ -135,6 +135,24 @@ static void canceled(struct view *v, wend_str run)
     buf_char(view_talk(v), '\n');
 }
 
+static void handed_over(struct view *v, const wend_ev_run_end *e)
+{
+    struct buf text = {.mem = &v->mem};
+
+    buf_fmt(&text, "wend: the caller of the run executes %s: ",
+            e->pending_count == 1 ? "this call" : "these calls");
+    for (size_t i = 0; i < e->pending_count; i++) {
+        buf_cstr(&text, i ? ", " : "");
+        buf_str(&text, e->pending[i].name);
+        buf_char(&text, ' ');
+        buf_str(&text, e->pending[i].args_json);
+    }
+    buf_cstr(&text, "; a run that follows has the results");
+    render_words(v, buf_view(&text), 0);
+    view_talk(v)->failed |= text.failed;
+    buf_free(&text);
+}
+
 /* On a terminal wrapped between words. */
 static void put_sum(struct view *v, const wend_ev_run_end *e)
 {
@@ -161,6 +179,8 @@ void render_outcome(struct view *v, const wend_event *ev)
         limited(v, e, retried(v, ev->run));
     else if (e->outcome == WEND_OUTCOME_CANCELED && !v->quiet)
         canceled(v, retried(v, ev->run));
+    else if (e->pending_count && !v->quiet)
+        handed_over(v, e);
     if ((v->verbose || v->talks) && !v->in_chat)
         put_sum(v, e);
 }

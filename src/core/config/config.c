@@ -170,6 +170,7 @@ static wend_status tool_read(const struct json *j, struct arena *a, void *item,
     t->child = json_is_true(json_get(j, "child"));
     t->program = json_is_true(json_get(j, "program"));
     t->server = str_is(json_str(json_get(j, "source")), "mcp");
+    t->client = str_is(json_str(json_get(j, "source")), "client");
     t->verify = json_get(j, "verify") != NULL;
     t->own = json_is_true(json_get(j, "own"));
     t->unprotected = str_is(json_str(json_get(j, "sandbox")), "off");

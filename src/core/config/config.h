@@ -49,6 +49,7 @@ struct tool {
     bool verify;      /* another says whether a call had its effect */
     bool own;         /* it touches nothing but what is its own in the store */
     bool repeat_ok;   /* the same call with the same result is no loop */
+    bool client;      /* the caller of the run executes its calls */
     uint32_t labels;  /* wend_label */
     wend_str labels_json;
     int64_t timeout_ms;

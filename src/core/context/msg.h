@@ -14,6 +14,7 @@
 #include "base/str.h"
 
 enum role { ROLE_USER, ROLE_ASSISTANT, ROLE_TOOL, ROLE_SYSTEM };
+enum { ROLES = ROLE_SYSTEM + 1 };
 
 #define MESSAGE_BY_WEND "wend" /* `by` of a message that is `own` */
 
@@ -42,6 +43,7 @@ struct msg {
     bool pinned;              /* a compaction keeps it */
     bool summary;             /* it stands for messages that are gone */
     bool own;                 /* in the user's place, by the runtime */
+    bool client;              /* a result that the caller has not given */
     int64_t turn;             /* of a result: the turn of its call */
     wend_str whole; /* of a result that was cut: all of it; else absent */
 
@@ -63,5 +65,27 @@ void msg_link(struct msg *m, const struct msg *prev, uint64_t first);
 
 /* Whether the list that ends with `newest` has that message. */
 bool msg_is_in(const struct msg *newest, const struct msg *m);
+
+/* ---- msg_text.c ---------------------------------------------------------- */
+
+extern const char *const role_names[ROLES];
+/* Oldest first, in the arena; *count of them. NULL: none, or no memory. */
+const struct msg **msg_list(const struct msg *newest, struct arena *a,
+                            size_t *count);
+
+/* What stands for a result that was cut. */
+enum messages_form {
+    MESSAGES_WHOLE, /* all of it: a run that follows cuts for itself */
+    MESSAGES_SENT,  /* what the model gets */
+};
+
+/* The messages as JSON, oldest first; absent if there are none, or a->failed.
+ * `most`: how many of the newest at most, 0 = all. What is left begins with a
+ * message of the user, and each call in it has its result. */
+wend_str messages_text(const struct msg *newest, int64_t most,
+                       enum messages_form form, struct arena *a);
+/* As many as `most`, or more for a run without a prompt: its model is asked
+ * with the results at the end, which stand behind their calls. */
+int64_t messages_most(const struct msg *newest, int64_t most);
 
 #endif

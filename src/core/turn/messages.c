@@ -21,14 +21,6 @@
 #include "base/fail.h"
 #include "core/media/media.h"
 
-static const char *const role_names[] = {
-    [ROLE_USER] = "user",
-    [ROLE_ASSISTANT] = "assistant",
-    [ROLE_TOOL] = "tool",
-    [ROLE_SYSTEM] = "system",
-};
-enum { ROLES = sizeof role_names / sizeof *role_names };
-
 /* ---- Reading ------------------------------------------------------------- */
 
 static void read_calls(struct msg *m, const struct json *list, struct arena *a)
@@ -117,6 +109,7 @@ struct checker {
     const struct json *calls; /* of the newest assistant's message */
     size_t calls_index;       /* of that message */
     bool answered[CALLS_MAX];
+    bool follows; /* it continues a run, whose calls these are */
 };
 
 __attribute__((format(printf, 3, 4))) static wend_status
@@ -225,8 +218,10 @@ static wend_status check_result(struct checker *c, const struct json *m)
         at++;
     }
     if (!id.len || !j)
-        return bad(c, "call",
-                   "the message of the assistant before it has no call '%.*s'",
+        return bad(c, "call", "%s '%.*s'",
+                   c->follows ? "the run before it has no pending call"
+                              : "the message of the assistant before it has "
+                                "no call",
                    shown, id.ptr ? id.ptr : "");
     if (c->answered[at])
         return bad(c, "call", "the call '%.*s' has its result already", shown,
@@ -245,7 +240,7 @@ static wend_status check_answered(struct checker *c)
     const struct json *j = json_items(c->calls);
     char field[40];
 
-    for (size_t at = 0; j; j = j->next, at++)
+    for (size_t at = 0; j && !c->follows; j = j->next, at++)
         if (!c->answered[at]) {
             wend_str id = json_get_str(j, "id");
 
@@ -271,6 +266,10 @@ static wend_status check_msg(struct checker *c, const struct json *m)
                    json_kind_name(m->kind));
     if (role < 0)
         return bad(c, "role", "expected user, assistant, tool or system");
+    if (c->follows && role != ROLE_TOOL && role != ROLE_USER)
+        return bad(c, "role",
+                   "the past is that of the run: expected tool, for the result "
+                   "of a pending call, or user");
     s = check_fields(c, m, (enum role)role);
     if (s == WEND_OK && role != ROLE_TOOL)
         s = check_answered(c);
@@ -287,9 +286,9 @@ static wend_status check_msg(struct checker *c, const struct json *m)
                                        : bad(c, "text", "it is empty");
 }
 
-static wend_status check_all(const struct json *list, wend_error *err)
+static wend_status check_all(const struct json *list, struct checker *c,
+                             wend_error *err)
 {
-    struct checker c = {.err = err};
     wend_status s = WEND_OK;
 
     if (list->kind != JSON_ARRAY)
@@ -299,10 +298,10 @@ static wend_status check_all(const struct json *list, wend_error *err)
         return fail(err, WEND_E_LIMIT, "run: %u messages, at most %d",
                     list->count, MESSAGES_MAX);
     for (const struct json *j = list->first; s == WEND_OK && j; j = j->next) {
-        s = check_msg(&c, j);
-        c.index++;
+        s = check_msg(c, j);
+        c->index++;
     }
-    return s == WEND_OK ? check_answered(&c) : s;
+    return s == WEND_OK ? check_answered(c) : s;
 }
 
 /* A result may leave the name of its tool to its call. */
@@ -353,16 +352,17 @@ static wend_status take_parts(const struct part_reader *r, struct msg *m,
                       (long long)m->index, m->parts_count - 1, why.message);
 }
 
-wend_status messages_parse(wend_str json, messages_part_fn part, void *ctx,
-                           struct arena *a, const struct msg **newest,
-                           wend_error *err)
+static wend_status read_all(wend_str json, struct checker *c,
+                            const struct part_reader *reader,
+                            const struct msg **newest)
 {
-    const struct part_reader reader = {part, ctx, a, err};
-    wend_error why = {0};
+    struct arena *a = reader->arena;
+    wend_error why = {0}, *err = reader->err;
     const struct json *list;
     wend_status s;
 
     *newest = NULL;
+    c->err = err;
     if (json.len > BLOB_BYTES_MAX)
         return fail(err, WEND_E_LIMIT, "run: the messages are over %d bytes",
                     BLOB_BYTES_MAX);
@@ -371,7 +371,7 @@ wend_status messages_parse(wend_str json, messages_part_fn part, void *ctx,
         return a->failed
                    ? fail_nomem(err)
                    : fail(err, WEND_E_INVAL, "run: messages: %s", why.message);
-    s = check_all(list, err);
+    s = check_all(list, c, err);
     for (const struct json *j = list->first; s == WEND_OK && j; j = j->next) {
         struct msg *m = read_msg(j, a);
 
@@ -379,7 +379,7 @@ wend_status messages_parse(wend_str json, messages_part_fn part, void *ctx,
             return fail_nomem(err);
         m->prev = *newest;
         m->index = m->prev ? m->prev->index + 1 : 0;
-        s = take_parts(&reader, m, json_get(j, "parts"));
+        s = take_parts(reader, m, json_get(j, "parts"));
         if (m->role == ROLE_TOOL && !m->name.len)
             m->name = tool_of(m);
         *newest = m;
@@ -387,115 +387,96 @@ wend_status messages_parse(wend_str json, messages_part_fn part, void *ctx,
     return s == WEND_OK && a->failed ? fail_nomem(err) : s;
 }
 
-/* ---- Writing ------------------------------------------------------------- */
-
-static void put_calls(struct buf *b, const struct call *newest)
+wend_status messages_parse(wend_str json, messages_part_fn part, void *ctx,
+                           struct arena *a, const struct msg **newest,
+                           wend_error *err)
 {
-    const struct call *list[CALLS_MAX];
-    size_t count = 0;
+    const struct part_reader reader = {part, ctx, a, err};
+    struct checker c = {0};
 
-    for (const struct call *c = newest; c && count < CALLS_MAX; c = c->prev)
-        list[count++] = c;
-    if (!count)
-        return;
-    json_open(b, "calls", '[');
-    while (count--) {
-        json_open(b, NULL, '{');
-        json_add_str(b, "id", list[count]->id);
-        json_add_str(b, "name", list[count]->name);
-        json_add_raw(b, "args", list[count]->args);
-        json_close(b, '}');
-    }
-    json_close(b, ']');
+    return read_all(json, &c, &reader, newest);
 }
 
-static void put_msg(struct buf *b, const struct msg *m, enum messages_form form)
-{
-    wend_str text = form == MESSAGES_WHOLE ? result_whole(m) : m->text;
+/* ---- Continuing a run ---------------------------------------------------- */
 
-    json_open(b, NULL, '{');
-    json_add_str(b, "role", str_of(role_names[m->role]));
-    if (m->role == ROLE_TOOL) {
-        json_add_str(b, "call", m->call);
-        json_add_str(b, "name", m->name);
-    }
-    json_add_str(b, "text", text);
-    if (m->pinned)
-        json_add_bool(b, "pinned", true);
-    if (m->summary)
-        json_add_bool(b, "summary", true);
-    if (m->own)
-        json_add_str(b, "by", STR(MESSAGE_BY_WEND));
-    json_add_str(b, "thinking", m->thinking);
-    if (m->opaque.len && !str_is(m->opaque, "[]"))
-        json_add_raw(b, "opaque", m->opaque);
-    json_add_str(b, "model", m->model);
-    put_calls(b, m->calls);
-    if (m->parts_count) {
-        json_open(b, "parts", '[');
-        for (size_t i = 0; i < m->parts_count; i++)
-            part_write(b, &m->parts[i]);
-        json_close(b, ']');
-    }
-    if (m->failed)
-        json_add_bool(b, "failed", true);
-    json_close(b, '}');
-}
-
-/* Marks with NULL what is left out so that at most `most` remain. They begin
- * with a message of the user; if the newest of these is older than that, it
- * stays, and what follows it begins where no call is open. */
-static void cut(const struct msg **list, size_t count, size_t most)
-{
-    size_t from = count - most, user = from;
-
-    while (user < count && list[user]->role != ROLE_USER)
-        user++;
-    if (user < count) {
-        memset(list, 0, user * sizeof *list);
-        return;
-    }
-    user = from;
-    while (user > 0 && list[user - 1]->role != ROLE_USER)
-        user--;
-    if (!user) { /* there is none at all */
-        memset(list, 0, count * sizeof *list);
-        return;
-    }
-    from++; /* it counts, too */
-    while (from < count && list[from]->role == ROLE_TOOL)
-        from++;
-    memset(list, 0, (user - 1) * sizeof *list);
-    memset(list + user, 0, (from - user) * sizeof *list);
-}
-
-wend_str messages_text(const struct msg *newest, int64_t most,
-                       enum messages_form form, struct arena *a)
+/* The calls whose results the caller may give. */
+static const struct json *pending_calls(const struct msg **past, size_t count,
+                                        struct arena *a)
 {
     struct buf b = {.mem = a->mem};
-    const struct msg **list;
-    size_t count = 0, at;
 
-    for (const struct msg *m = newest; m; m = m->prev)
-        count++;
-    list = count ? arena_alloc(a, count * sizeof *list) : NULL;
-    if (!list)
-        return STR_NONE;
-    at = count;
-    for (const struct msg *m = newest; m; m = m->prev)
-        list[--at] = m;
-    if (most > 0 && (uint64_t)most < count)
-        cut(list, count, (size_t)most);
     json_open(&b, NULL, '[');
-    for (; at < count; at++)
-        if (list[at])
-            put_msg(&b, list[at], form);
+    for (size_t i = 0; i < count; i++)
+        if (past[i]->client) {
+            json_open(&b, NULL, '{');
+            json_add_str(&b, "id", past[i]->call);
+            json_add_str(&b, "name", past[i]->name);
+            json_close(&b, '}');
+        }
     json_close(&b, ']');
-    if (b.len == 2 && !b.failed) {
-        buf_free(&b);
-        return STR_NONE;
+    return json_parse_own(buf_keep(&b, a), a, NULL);
+}
+
+/* A copy of the message behind `prev`. */
+static struct msg *put_behind(const struct msg *prev, const struct msg *m,
+                              struct arena *a)
+{
+    struct msg *copy = arena_alloc(a, sizeof *copy);
+
+    if (copy) {
+        *copy = *m;
+        copy->prev = prev;
     }
-    return buf_keep(&b, a);
+    return copy;
+}
+
+/* The past with these results in place of those that say that there is none,
+ * then what else was told. */
+static const struct msg *join(const struct msg **past, size_t past_count,
+                              const struct msg **told, size_t told_count,
+                              struct arena *a)
+{
+    const struct msg *newest = NULL;
+
+    for (size_t i = 0; i < past_count && !a->failed; i++) {
+        struct msg *m = put_behind(newest, past[i], a);
+
+        for (size_t k = 0; m && m->client && k < told_count; k++)
+            if (told[k]->role == ROLE_TOOL && str_eq(told[k]->call, m->call)) {
+                m->text = told[k]->text;
+                m->parts = told[k]->parts;
+                m->parts_count = told[k]->parts_count;
+                m->failed = told[k]->failed;
+                m->client = false;
+            }
+        newest = m;
+    }
+    for (size_t i = 0; i < told_count && !a->failed; i++)
+        if (told[i]->role != ROLE_TOOL)
+            newest = put_behind(newest, told[i], a);
+    return newest;
+}
+
+wend_status messages_continue(wend_str json, messages_part_fn part, void *ctx,
+                              struct arena *a, const struct msg **newest,
+                              wend_error *err)
+{
+    const struct part_reader reader = {part, ctx, a, err};
+    struct checker c = {.follows = true, .begun = true};
+    const struct msg **past, **told, *last = NULL;
+    size_t past_count, told_count;
+    wend_status s;
+
+    past = msg_list(*newest, a, &past_count);
+    c.calls = pending_calls(past, past_count, a);
+    if (a->failed)
+        return fail_nomem(err);
+    s = read_all(json, &c, &reader, &last);
+    if (s != WEND_OK)
+        return s;
+    told = msg_list(last, a, &told_count);
+    *newest = join(past, past_count, told, told_count, a);
+    return a->failed ? fail_nomem(err) : WEND_OK;
 }
 
 const wend_ev_part *messages_parts(wend_str json, struct arena *a,
@@ -552,40 +533,4 @@ void turn_take_messages(struct turn *t, const wend_ev_run_start *e,
     turn_take_labels(t, e->past_labels_json, k);
     k->arena->failed |= scratch.failed;
     arena_free(&scratch);
-}
-
-/* The message that was being written when its run was closed: calls of it had
- * begun. */
-static void close_message(struct turn *t, const struct keep *k)
-{
-    struct msg *m = arena_alloc(k->arena, sizeof *m);
-
-    if (!m)
-        return;
-    m->role = ROLE_ASSISTANT;
-    m->text = str_or(t->part_text, "");
-    m->thinking = t->part_thinking;
-    m->opaque = str_or(t->part_opaque, "[]");
-    m->model = t->model;
-    m->calls = t->calls;
-    turn_history_add(t, m);
-}
-
-void turn_settle(struct turn *t, const struct keep *k)
-{
-    bool open = t->phase == PH_MODEL && t->calls_count;
-
-    if (t->aside) { /* a summary was being written */
-        t->history = t->aside;
-        t->aside = NULL;
-    }
-    if (open)
-        close_message(t, k);
-    if (open || t->phase == PH_CALLS)
-        turn_add_results(t, k);
-    /* The user stopped an answer that is canceled, and has seen it. */
-    if (t->unanswered && t->stop.outcome != WEND_OUTCOME_CANCELED &&
-        t->history && t->history->role == ROLE_ASSISTANT && !t->history->calls)
-        t->history = t->history->prev;
-    turn_join_pending(t, k);
 }

@@ -22,17 +22,13 @@ wend_status messages_parse(wend_str json, messages_part_fn part, void *ctx,
                            struct arena *a, const struct msg **newest,
                            wend_error *err);
 
-/* What stands for a result that was cut. */
-enum messages_form {
-    MESSAGES_WHOLE, /* all of it: a run that follows cuts for itself */
-    MESSAGES_SENT,  /* what the model gets */
-};
-
-/* The messages as JSON, oldest first; absent if there are none, or a->failed.
- * `most`: how many of the newest at most, 0 = all. What is left begins with a
- * message of the user, and each call in it has its result. */
-wend_str messages_text(const struct msg *newest, int64_t most,
-                       enum messages_form form, struct arena *a);
+/* Reads what the caller of a run says when it continues it: results of pending
+ * calls in any order, then messages of the user. *newest: the conversation of
+ * that run, settled; then that with what was said. A pending call without a
+ * result keeps the one that says so. */
+wend_status messages_continue(wend_str json, messages_part_fn part, void *ctx,
+                              struct arena *a, const struct msg **newest,
+                              wend_error *err);
 
 /* The parts of all messages in a text of messages_text, in the arena; NULL:
  * none. */

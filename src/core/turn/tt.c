@@ -176,12 +176,31 @@ void end_turn(struct tt *x, wend_outcome outcome)
     emit_metrics(x);
 }
 
+/* The calls that the caller executes, with the arguments that they got. */
+static void fill_pending(struct tt *x, wend_ev_run_end *e)
+{
+    const struct turn *t = x->t;
+    wend_ev_call *list =
+        arena_alloc(x->s->scratch, t->calls_count * sizeof *list);
+
+    for (uint32_t i = 0; list && i < t->calls_count; i++) {
+        const struct call *c = turn_call(t, i);
+        const struct call_state *s = turn_call_state(t, i);
+
+        if (s->client)
+            list[e->pending_count++] = (wend_ev_call){
+                .id = c->id, .name = c->name, .args_json = s->args};
+    }
+    e->pending = list;
+}
+
 void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
              const wend_ev_error *error)
 {
     const struct turn *t = x->t;
     struct turn *unended = arena_alloc(x->s->scratch, sizeof *unended);
     wend_str text = t->answer.ptr ? t->answer : STR("");
+    wend_ev_run_end e = {.outcome = outcome, .limit = limit, .error = error};
 
     assert(no_memory(x) || t->phase != PH_END);
     if (t->metrics_due)
@@ -189,16 +208,15 @@ void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
     if (unended) /* the store may refuse the end: see tt_resume.c */
         *unended = *t;
     x->s->unended = unended;
-    if (t->file_plan.ptr && t->counter < 0)
+    if (outcome == WEND_OUTCOME_OK && turn_hands_over(t))
+        fill_pending(x, &e);
+    else if (t->file_plan.ptr && t->counter < 0)
         text = plan_text(x);
     else if (outcome == WEND_OUTCOME_OK && t->config->schema)
         text = answer_json(t->answer); /* for a program */
-    emit(x, WEND_RUN_END,
-         &(wend_ev_run_end){.outcome = outcome,
-                            .text = text,
-                            .limit = limit,
-                            .error = error,
-                            .metrics = metrics_now(x)});
+    e.text = text;
+    e.metrics = metrics_now(x);
+    emit(x, WEND_RUN_END, &e);
 }
 
 /* ---- Turns --------------------------------------------------------------- */
@@ -239,6 +257,10 @@ void begin_turn(struct tt *x)
 
 void next_turn(struct tt *x)
 {
+    if (turn_hands_over(x->t)) {
+        end_run(x, WEND_OUTCOME_OK, STR_NONE, NULL);
+        return;
+    }
     if (x->t->config->plan_tool && end_planning(x))
         return;
     if (x->t->calls_count || x->t->pending || x->t->halted || x->t->unanswered)

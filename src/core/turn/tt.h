@@ -82,6 +82,7 @@ struct call_done {
     size_t parts_count;
     const struct event_blob *blobs; /* ... and their bytes */
     bool effect_possible, cached;
+    bool client; /* of a call: the caller executes it */
     int64_t ms;
     const struct child_done *child; /* then all of the above follows from it */
     /* of an action */

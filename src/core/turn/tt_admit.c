@@ -199,6 +199,10 @@ static void admit_action(struct tt *x, const struct plan_action *action,
 
     if (action->type == ACTION_TOOL || action->type == ACTION_RELIC) {
         admit_call(x, c, action->type == ACTION_RELIC, a);
+        if (a->tool && a->tool->client)
+            refuse(a, STR("client_tool"),
+                   STR("the caller of the run executes this tool: an action "
+                       "cannot use it"));
     } else if ((action->type == ACTION_AGENT && x->t->plan.plan->written) ||
                (child && x->t->imported)) {
         admit_agent(x, c, a);

@@ -93,6 +93,8 @@ static void emit_call_end(struct tt *x, const struct work *w,
                              .labels_json = labels,
                              .ms = d->ms,
                              .error = work_error(x, w, d, output),
+                             .given = d->client,
+                             .client = d->client,
                              .structured_json = d->structured,
                              .parts = d->parts,
                              .parts_count = d->parts_count});
@@ -292,6 +294,13 @@ void run_work(struct tt *x, const struct work *w, int64_t delay_ms)
     if (now.tool && now.tool == x->t->config->reader) {
         d = read_result(x, &now);
         end_work(x, &now, &d);
+        return;
+    }
+    if (w->call && now.tool && now.tool->client) {
+        end_work(x, &now,
+                 &(struct call_done){.outcome = WEND_OUTCOME_OK,
+                                     .output = STR(""),
+                                     .client = true});
         return;
     }
     if (!fits_window(x, &now, &d)) {

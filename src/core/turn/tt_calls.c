@@ -211,7 +211,9 @@ void run_calls(struct tt *x)
 static bool is_eager(const struct config *c, const struct admission *a)
 {
     if (c->eager == EAGER_OFF || c->hooks || a->refused != WEND_OUTCOME_NONE ||
-        a->verdict.policy.decision != WEND_DECISION_ALLOW)
+        a->verdict.policy.decision != WEND_DECISION_ALLOW ||
+        a->tool->client) /* nothing is gained, and its message could not be
+                            asked for again */
         return false;
     return c->eager == EAGER_ALL || a->tool->call_class != WEND_CLASS_UNSAFE;
 }

@@ -64,7 +64,7 @@ static bool knows(void *ctx, const struct plan_action *a, struct buf *hint)
         return config_endpoint(c, a->target);
     if (a->type != ACTION_TOOL)
         return a->type == ACTION_AGENT && knows_agent(c, a->target);
-    if (tool && tool != c->plan_tool && !tool->child)
+    if (tool && tool != c->plan_tool && !tool->child && !tool->client)
         return true;
     near = near_tool(c, a->target);
     if (near.ptr)

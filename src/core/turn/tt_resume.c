@@ -214,7 +214,7 @@ bool hear(struct tt *x, const struct remote_request *q)
 /* Whether a model would be asked once more if something were said. */
 static bool has_turns(const struct turn *t)
 {
-    return t->phase == PH_BETWEEN && t->counter >= 0 &&
+    return t->phase == PH_BETWEEN && t->counter >= 0 && !turn_hands_over(t) &&
            (!t->limits.turns || t->counter + 1 < t->limits.turns);
 }
 

@@ -233,10 +233,11 @@ wend_class work_class(const struct turn *t, const struct work *w)
 }
 
 /* Whether its effect is unknown after an interruption. An action's child is
- * resumed, or has not begun. */
+ * resumed, or has not begun; what the caller executes is not done here. */
 static bool is_unknown(const struct turn *t, const struct work *w)
 {
-    return work_class(t, w) == WEND_CLASS_UNSAFE && (!w->by_child || w->left);
+    return work_class(t, w) == WEND_CLASS_UNSAFE && (!w->by_child || w->left) &&
+           !(w->call && w->tool && w->tool->client);
 }
 
 /* What its child had done is known if that is continued. */

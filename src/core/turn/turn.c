@@ -14,10 +14,8 @@
 #include "core/policy/policy.h"
 #include "core/turn/messages.h"
 
-/* Of a call in a run that was closed from outside. */
-#define NO_RESULT                                                           \
-    "[the outcome of this call is not known: its run was closed before it " \
-    "ended]"
+/* Of one that the caller executes, until its result comes. */
+#define NOT_GIVEN "[the caller gave no result for this call]"
 
 void turn_init(struct turn *t)
 {
@@ -63,6 +61,14 @@ static struct msg *new_msg(const struct keep *k, enum role role, wend_str text,
 
 /* ---- One function for each event that changes something ------------------ */
 
+/* The past ends with what the model has not answered yet: results of calls, or
+ * a message of the user. */
+static bool asks_nothing_new(const struct turn *t, const wend_ev_run_start *e)
+{
+    return !e->prompt.len && !e->parts_count && t->history &&
+           t->history->role != ROLE_ASSISTANT;
+}
+
 static void on_run_start(struct turn *t, const wend_event *ev,
                          const struct keep *k)
 {
@@ -88,7 +94,7 @@ static void on_run_start(struct turn *t, const wend_event *ev,
     t->phase = PH_BETWEEN;
     turn_take_refusals(t, e->past_refused_json, k);
     turn_take_messages(t, e, k);
-    if (t->config)
+    if (t->config && !asks_nothing_new(t, e))
         turn_history_add(
             t, new_msg(k, ROLE_USER, e->prompt, e->parts, e->parts_count));
     t->first = t->history;
@@ -380,8 +386,8 @@ static void on_call_start(struct turn *t, const wend_ev_call_start *e,
     }
 }
 
-/* A plan that repeats itself is found by its own rule, and a tool that polls
- * says so. */
+/* A plan that repeats itself is found by its own rule, a tool that polls says
+ * so, and the result of one that the caller executes is not known yet. */
 static void look_for_loop(struct turn *t, const struct call_state *s,
                           const wend_ev_call_end *e)
 {
@@ -393,7 +399,7 @@ static void look_for_loop(struct turn *t, const struct call_state *s,
                                .failed = e->outcome != WEND_OUTCOME_OK};
     unsigned char outcome = (unsigned char)e->outcome;
 
-    if (t->config->loop_off || (tool && tool->repeat_ok) ||
+    if (t->config->loop_off || s->client || (tool && tool->repeat_ok) ||
         is_plan_tool(t->config, c->name) ||
         e->outcome == WEND_OUTCOME_CANCELED ||
         e->outcome == WEND_OUTCOME_SKIPPED)
@@ -423,7 +429,8 @@ static void on_call_end(struct turn *t, const wend_ev_call_end *e,
     t->flags[i] |= CALL_ENDED;
     t->flags[i] &= ~CALL_LOST;
     s->outcome = e->outcome;
-    s->output = kept(k, e->output, STR(""));
+    s->client = e->given && e->client;
+    s->output = s->client ? STR(NOT_GIVEN) : kept(k, e->output, STR(""));
     s->parts = parts_keep(e->parts, e->parts_count, k->arena);
     s->parts_count = s->parts ? e->parts_count : 0;
     if (is_plan_tool(t->config, e->name))
@@ -436,43 +443,6 @@ static void on_call_end(struct turn *t, const wend_ev_call_end *e,
     if (e->outcome != WEND_OUTCOME_OK) {
         t->metrics.tool_errors++;
         t->failed_calls++;
-    }
-}
-
-/* The model sees the arguments that it wrote: it learns of others here. */
-static wend_str result_text(const struct call_state *s, const struct keep *k)
-{
-    struct buf b = {.mem = k->arena->mem};
-
-    if (!s->changed)
-        return str_or(s->output, "");
-    buf_cstr(&b, "[the user changed the arguments of this call to ");
-    buf_str(&b, s->args);
-    buf_cstr(&b, "]\n");
-    buf_str(&b, str_or(s->output, ""));
-    return buf_keep(&b, k->arena);
-}
-
-/* Results join the conversation in call order, whatever order they came in. */
-void turn_add_results(struct turn *t, const struct keep *k)
-{
-    for (uint32_t i = 0; i < t->calls_count; i++) {
-        const struct call *c = turn_call(t, i);
-        const struct call_state *s = turn_call_state(t, i);
-        struct msg *m = arena_alloc(k->arena, sizeof *m);
-
-        if (!m)
-            return;
-        m->role = ROLE_TOOL;
-        m->text = t->flags[i] & CALL_ENDED ? result_text(s, k) : STR(NO_RESULT);
-        m->parts = s->parts;
-        m->parts_count = s->parts_count;
-        m->call = c->id;
-        m->name = c->name;
-        m->turn = t->counter;
-        m->failed =
-            !(t->flags[i] & CALL_ENDED) || s->outcome != WEND_OUTCOME_OK;
-        turn_history_add(t, m);
     }
 }
 

@@ -56,6 +56,7 @@ struct call_state {
     wend_str shown;  /* arguments for approval; absent: none was asked */
     bool changed;    /* ... which came with the approval: the model is told */
     wend_outcome outcome; /* NONE: it has not ended */
+    bool client;          /* it has, and the caller executes it */
     wend_str output;
     const wend_ev_part *parts; /* that come with the output */
     size_t parts_count;
@@ -203,6 +204,8 @@ uint32_t turn_running(const struct turn *t);
 /* The tool or the relic's endpoint that an action uses; NULL: neither. */
 const struct tool *turn_action_tool(const struct turn *t, uint32_t action);
 wend_class turn_action_class(const struct turn *t, uint32_t action);
+/* Whether the caller executes calls of this message: then no turn follows. */
+bool turn_hands_over(const struct turn *t);
 /* Whether the call waits for an approval. */
 bool turn_call_waits(const struct turn *t, uint32_t index);
 /* Running calls and actions; the call of a plan does not count. */

@@ -1,8 +1,13 @@
 /*
- * turn_context.c - the conversation of a run: how it joins, is set aside and
- * becomes shorter.
+ * turn_context.c - the conversation of a run: how it joins, is set aside,
+ * becomes shorter and is left to another run.
  */
-#include "core/turn/turn.h"
+#include "core/turn/messages.h"
+
+/* Of a call in a run that was closed from outside. */
+#define NO_RESULT                                                           \
+    "[the outcome of this call is not known: its run was closed before it " \
+    "ended]"
 
 /* `pending` is newest first; it joins oldest first. */
 void turn_join_pending(struct turn *t, const struct keep *k)
@@ -27,6 +32,44 @@ void turn_join_pending(struct turn *t, const struct keep *k)
     for (i = 0; i < count; i++)
         turn_history_add(t, &joined[i]);
     t->pending = NULL;
+}
+
+/* The model sees the arguments that it wrote: it learns of others here. */
+static wend_str result_text(const struct call_state *s, const struct keep *k)
+{
+    struct buf b = {.mem = k->arena->mem};
+
+    if (!s->changed)
+        return str_or(s->output, "");
+    buf_cstr(&b, "[the user changed the arguments of this call to ");
+    buf_str(&b, s->args);
+    buf_cstr(&b, "]\n");
+    buf_str(&b, str_or(s->output, ""));
+    return buf_keep(&b, k->arena);
+}
+
+/* Results join the conversation in call order, whatever order they came in. */
+void turn_add_results(struct turn *t, const struct keep *k)
+{
+    for (uint32_t i = 0; i < t->calls_count; i++) {
+        const struct call *c = turn_call(t, i);
+        const struct call_state *s = turn_call_state(t, i);
+        struct msg *m = arena_alloc(k->arena, sizeof *m);
+
+        if (!m)
+            return;
+        m->role = ROLE_TOOL;
+        m->text = t->flags[i] & CALL_ENDED ? result_text(s, k) : STR(NO_RESULT);
+        m->parts = s->parts;
+        m->parts_count = s->parts_count;
+        m->call = c->id;
+        m->name = c->name;
+        m->turn = t->counter;
+        m->client = s->client;
+        m->failed = !(t->flags[i] & CALL_ENDED) || m->client ||
+                    s->outcome != WEND_OUTCOME_OK;
+        turn_history_add(t, m);
+    }
 }
 
 void turn_on_context_start(struct turn *t, const struct keep *k)
@@ -365,4 +408,42 @@ void turn_on_compacted(struct turn *t, const wend_event *ev,
         turn_unfold(t);
     k->arena->failed |= scratch.failed;
     arena_free(&scratch);
+}
+
+/* ---- The past of another run --------------------------------------------- */
+
+/* The message that was being written when its run was closed: calls of it had
+ * begun. */
+static void close_message(struct turn *t, const struct keep *k)
+{
+    struct msg *m = arena_alloc(k->arena, sizeof *m);
+
+    if (!m)
+        return;
+    m->role = ROLE_ASSISTANT;
+    m->text = str_or(t->part_text, "");
+    m->thinking = t->part_thinking;
+    m->opaque = str_or(t->part_opaque, "[]");
+    m->model = t->model;
+    m->calls = t->calls;
+    turn_history_add(t, m);
+}
+
+void turn_settle(struct turn *t, const struct keep *k)
+{
+    bool open = t->phase == PH_MODEL && t->calls_count;
+
+    if (t->aside) { /* a summary was being written */
+        t->history = t->aside;
+        t->aside = NULL;
+    }
+    if (open)
+        close_message(t, k);
+    if (open || t->phase == PH_CALLS)
+        turn_add_results(t, k);
+    /* The user stopped an answer that is canceled, and has seen it. */
+    if (t->unanswered && t->stop.outcome != WEND_OUTCOME_CANCELED &&
+        t->history && t->history->role == ROLE_ASSISTANT && !t->history->calls)
+        t->history = t->history->prev;
+    turn_join_pending(t, k);
 }

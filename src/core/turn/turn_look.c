@@ -27,6 +27,15 @@ bool turn_call_runs(const struct turn *t, uint32_t index)
     return (t->flags[index] & (CALL_STARTED | CALL_ENDED)) == CALL_STARTED;
 }
 
+bool turn_hands_over(const struct turn *t)
+{
+    const struct call_state *s = t->states;
+
+    while (s && !s->client)
+        s = s->prev;
+    return s != NULL;
+}
+
 /* One that has ended was given its result by a fork. */
 bool turn_call_waits(const struct turn *t, uint32_t index)
 {

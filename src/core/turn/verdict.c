@@ -113,6 +113,9 @@ static void say_without_rule(enum approve approve, bool own,
     if (tool->own && own) {
         out->name = STR("plan"); /* the user's own words */
         out->decision = WEND_DECISION_ALLOW;
+    } else if (tool->client) { /* the caller decides whether it executes it */
+        out->name = STR("client");
+        out->decision = WEND_DECISION_ALLOW;
     } else if (tool->call_class == WEND_CLASS_READ &&
                tool->category == WEND_CATEGORY_GENERAL) {
         out->name = STR("default read");

@@ -20,7 +20,15 @@ struct mcp_server;
 struct trouble;
 
 /* Bits: parts of an agent's config that depend on the run. */
-enum { RUN_HOOKS = 1, RUN_PLANS = 2, RUN_MODES = 4 };
+enum {
+    RUN_HOOKS = 1,
+    RUN_PLANS = 2,
+    RUN_CHILD = 4,
+    RUN_MODES = 8,
+    /* No run follows one of these: results of client-side tools could not come
+     * back, so that these tools are not offered. */
+    RUN_UNFOLLOWED = RUN_PLANS | RUN_CHILD,
+};
 
 /* ---- What an agent keeps of a tool's calls (tool_keep.c) ----------------- */
 
@@ -101,6 +109,8 @@ struct wend_agent {
     wend_ev_limits limits;
     struct tool_set tools;
     struct tool_set endpoints; /* of relics, for plans; no model sees them */
+    struct tool_set clients;   /* client-side tools: the caller of a run
+                                  executes their calls */
     struct buf relics_json;    /* what is needed to make them again */
     struct buf rest_json;      /* the other members of the config */
     struct config *configs[RUN_MODES]; /* parsed on first use */
@@ -135,6 +145,7 @@ wend_status agent_enter(const wend_agent *a, const char *what, wend_error *err);
 wend_status agent_config(wend_agent *a, unsigned mode, wend_error *err);
 void agent_changed(wend_agent *a); /* runs keep the config they have */
 struct agent_tool *agent_tool(const wend_agent *a, wend_str name);
+struct agent_tool *tool_named(const struct tool_set *set, wend_str name);
 /* relic.endpoint; NULL if there is none. */
 struct agent_tool *relic_endpoint(const wend_agent *a, wend_str target);
 void agent_cut(struct buf *b, size_t len); /* back to where it was */
@@ -150,6 +161,18 @@ struct tool_kind {
     wend_str hands; /* JSON members that say how to make it again, or none */
 };
 
+/* agent_add.c: what the config says about a tool. */
+wend_status agent_put_tool(struct buf *b, const wend_tool_options *t,
+                           const struct tool_kind *kind, wend_error *err);
+/* The schema as canonical JSON; it must be an object and compile. Errors begin
+ * with `of`, whose schema it is. */
+wend_status agent_put_schema(struct buf *b, const char *text, const char *of,
+                             wend_error *err);
+/* agent_clients.c: that config with the client-side tools of one run, see
+ * wend_run_options.client_tools. */
+wend_status agent_config_with(const wend_agent *agent, wend_str config_json,
+                              wend_str list, struct arena *a, wend_str *out,
+                              wend_error *err);
 wend_status agent_add(wend_agent *a, const wend_tool_options *t,
                       const struct tool_kind *kind, wend_error *err);
 /* agent_models.c: makes a->driver and the part of rest_json about models. */

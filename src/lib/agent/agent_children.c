@@ -85,13 +85,14 @@ wend_status wend_agent_add_agent(wend_agent *a,
         if (o.plan) {
             k->plan_json = arena_str(&a->arena, plan_inside(o.plan)->json);
             if (plan_inside(o.plan)->on_failure == FAILURE_REPLAN)
-                k->mode = RUN_PLANS;
+                k->mode |= RUN_PLANS;
         }
     }
     if (!k || a->arena.failed) {
         a->arena.failed = false;
         return fail_nomem(err);
     }
+    k->mode |= RUN_CHILD;
     k->agent = o.agent;
     o.agent->runs++; /* it stays as long as we do */
     for (at = &a->children; *at; at = &(*at)->next)
@@ -243,7 +244,7 @@ static bool reads(const wend_agent *a)
 
     for (const struct agent_child *k = next_agent(a->children); k && yes;
          k = next_agent(k->next)) {
-        const struct config *c = k->agent->configs[0];
+        const struct config *c = k->agent->configs[k->mode];
 
         for (size_t i = 0; yes && i < c->tools_count; i++)
             yes = c->tools[i].call_class == WEND_CLASS_READ;

@@ -176,6 +176,7 @@ static void fill_command(struct agent_loader *l, struct tool_file *t)
         .tasks = (uint32_t)m->tasks,
         .output_json = m->output_json,
         .repeat_ok = m->repeat_ok,
+        .client = m->client,
         .network = tool_networks(m),
         .sandbox_off = m->sandbox_off,
         .argv_count = m->command.count,

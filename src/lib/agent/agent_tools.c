@@ -257,6 +257,39 @@ static wend_status hide_secrets(wend_agent *a, const wend_command_options *o,
     return s;
 }
 
+static wend_tool_options tool_of(const wend_command_options *o)
+{
+    return (wend_tool_options){.size = sizeof(wend_tool_options),
+                               .name = o->name,
+                               .description = o->description,
+                               .schema = o->schema,
+                               .call_class = o->call_class,
+                               .category = o->category,
+                               .labels = o->labels,
+                               .concurrent = o->concurrent,
+                               .repeat_ok = o->repeat_ok,
+                               .timeout_ms = o->timeout_ms,
+                               .subject = o->subject,
+                               .cache_ms = o->cache_ms,
+                               .per_minute = o->per_minute,
+                               .client = o->client};
+}
+
+/* One that is described like a program, and is none. */
+static wend_status add_client(wend_agent *a, const wend_command_options *o,
+                              wend_error *err)
+{
+    const struct tool_kind kind = {.source = "client"};
+    const wend_tool_options t = tool_of(o);
+
+    if (o->argv_count || o->verify_count || o->secrets_count)
+        return fail(err, WEND_E_INVAL,
+                    "tool '%.80s': the caller executes it (client): it has no "
+                    "argv, verify or secrets",
+                    o->name ? o->name : "");
+    return agent_add(a, &t, &kind, err);
+}
+
 wend_status wend_agent_add_command(wend_agent *a,
                                    const wend_command_options *command,
                                    wend_error *err)
@@ -274,6 +307,8 @@ wend_status wend_agent_add_command(wend_agent *a,
         !OPTIONS_TAKE(&o, wend_command_options, secrets_count, command))
         return fail(err, WEND_E_INVAL,
                     "tool: options are NULL or options.size is wrong");
+    if (o.client)
+        return add_client(a, &o, err);
     s = check(&o, err);
     if (s != WEND_OK)
         return s;
@@ -283,21 +318,9 @@ wend_status wend_agent_add_command(wend_agent *a,
         return fail_nomem(err);
     }
     kind.sandbox_off = p->command.sandbox_off;
-    t = (wend_tool_options){.size = sizeof t,
-                            .name = o.name,
-                            .description = o.description,
-                            .schema = o.schema,
-                            .call_class = o.call_class,
-                            .category = o.category,
-                            .labels = o.labels,
-                            .concurrent = o.concurrent,
-                            .repeat_ok = o.repeat_ok,
-                            .timeout_ms = o.timeout_ms,
-                            .subject = o.subject,
-                            .cache_ms = o.cache_ms,
-                            .per_minute = o.per_minute,
-                            .fn = run_program,
-                            .ctx = p};
+    t = tool_of(&o);
+    t.fn = run_program;
+    t.ctx = p;
     hands.mem = &a->mem;
     put_hands(&hands, &o);
     kind.hands = buf_view(&hands);

@@ -234,7 +234,8 @@ static void add_tools(struct remake *m, wend_agent *agent,
             s = wend_agent_add_builtin(agent, name, &err);
         else if (str_is(source, "command"))
             s = add_command(m, agent, t, &err);
-        else if (!str_is(source, "mcp") && !str_is(source, "planner"))
+        else if (!str_is(source, "mcp") && !str_is(source, "planner") &&
+                 !str_is(source, "client"))
             load_say(&m->load, m->load.o.warn,
                      "the tool '%s' belongs to the program that started the "
                      "run; its calls will fail",

@@ -46,12 +46,12 @@ struct wend_laws {
     unsigned process; /* that made it */
     struct mem mem;
     struct law_span *spans;
-    size_t count, cap;
-    unsigned open;    /* of RUN to PLAN */
-    bool over, blind; /* the newest event may not know what is open */
-    bool due;         /* metrics, since a turn or plan has ended */
-    bool model_lost;  /* that of the turn was asked by a process that died */
-    bool broken_off;  /* the newest message of a turn is not whole */
+    size_t count, cap, pending; /* pending: calls that the caller executes */
+    unsigned open;              /* of RUN to PLAN */
+    bool over, blind;           /* the newest event may not know what is open */
+    bool due;                   /* metrics, since a turn or plan has ended */
+    bool model_lost; /* that of the turn was asked by a process that died */
+    bool broken_off; /* the newest message of a turn is not whole */
     int64_t seq, n, time_us, turns;
     wend_error *err; /* of the event that is looked at */
     const wend_event *ev;
@@ -230,9 +230,14 @@ static void needs_metrics(struct wend_laws *l)
 
 static void on_run_end(struct wend_laws *l)
 {
+    const wend_ev_run_end *e = &l->ev->u.run_end;
+    size_t pending = e->outcome == WEND_OUTCOME_OK ? l->pending : 0;
+
     needs_metrics(l);
-    if (l->broken_off && l->ev->u.run_end.outcome == WEND_OUTCOME_OK)
+    if (l->broken_off && e->outcome == WEND_OUTCOME_OK && !pending)
         broken(l, "ok, though the last message broke off");
+    if (e->pending_count != pending)
+        broken(l, "%zu calls are pending, not %zu", e->pending_count, pending);
 }
 
 static void on_metrics(struct wend_laws *l)
@@ -245,6 +250,8 @@ static void on_turn_start(struct wend_laws *l)
     const wend_ev_turn_start *e = &l->ev->u.turn_start;
 
     needs_metrics(l);
+    if (l->pending)
+        broken(l, "calls of the turn before are pending");
     if (e->counter != l->turns)
         broken(l, "turn %lld, not %lld", (long long)e->counter,
                (long long)l->turns);
@@ -367,6 +374,7 @@ static void on_call_end(struct wend_laws *l)
 {
     const wend_ev_call_end *e = &l->ev->u.call_end;
 
+    l->pending += e->client;
     end(l, OF_CALL, e->call, e->outcome);
 }
 
@@ -501,18 +509,12 @@ static void look_at_order(struct wend_laws *l)
 
 static void look_at_place(struct wend_laws *l)
 {
-    static const char *const names[] = {"the run",
-                                        "a turn",
-                                        "a context",
-                                        "a retrieval",
-                                        "a model",
-                                        "a plan",
-                                        "a call",
-                                        "an action",
-                                        "a forgotten action",
-                                        "a model of an action",
-                                        "a child",
-                                        "a branch"};
+    /* clang-format off */
+    static const char *const names[] = {
+        "the run", "a turn", "a context", "a retrieval", "a model", "a plan",
+        "a call", "an action", "a forgotten action", "a model of an action",
+        "a child", "a branch"};
+    /* clang-format on */
     unsigned open = open_now(l), bars = rules[l->ev->type].bars;
     unsigned needs =
         rules[l->ev->type].needs | (l->ev->type == WEND_RUN_START ? 0 : RUN);

@@ -24,7 +24,7 @@ enum {
     RESUME_MAX_MS = 30000, /* ... and no more than this */
     BYE_MS = 500,
     REFUSAL_BYTES_MAX = 4 << 10, /* of a body that says why not */
-    HEADERS_MAX = 8 + 3 + MCP_PARAMS_MAX,
+    HEADERS_MAX = 8 + 4 + MCP_PARAMS_MAX,
 };
 
 enum body_kind { BODY_NONE, BODY_WHOLE, BODY_EVENTS, BODY_REFUSAL };

@@ -366,6 +366,7 @@ void mcp_server_call(struct mcp_server *s, const struct mcp_tool *tool,
                      wend_call *call)
 {
     struct served *sv = mem_alloc(&s->mem, sizeof *sv);
+    char trace[CALL_TRACE_BYTES];
 
     if (!sv) {
         wend_call_fail(call, "out of memory");
@@ -378,7 +379,8 @@ void mcp_server_call(struct mcp_server *s, const struct mcp_tool *tool,
         return;
     }
     call_set_stop(call, on_stop, sv);
-    mcp_call(&s->machine, sv, tool, wend_call_args(call), wend_call_key(call));
+    mcp_call(&s->machine, sv, tool, wend_call_args(call), wend_call_key(call),
+             call_trace(call, trace) ? str_of(trace) : STR_NONE);
     watch(s);
 }
 

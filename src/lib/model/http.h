@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "lib/model/tape.h"
+#include "lib/otel/otel.h"
 #include "lib/run/run.h"
 #include "wire/model/failure.h"
 #include "wire/model/model.h"
@@ -42,6 +43,15 @@ uint32_t http_learn(struct http_driver *d, uint32_t asked,
 /* Tells the run once what another run has found out. */
 void http_tell_left(const struct http_driver *d, struct wend_run *run,
                     const struct turn *t, uint32_t *told);
+
+/* http_headers.c: those of the driver, and in a traced run the span of the
+ * request. */
+struct http_headers {
+    const char *list[HTTP_HEADERS_MAX + 2];
+    char trace[sizeof "traceparent: " + OTEL_PARENT_LEN];
+};
+void http_fill_headers(const struct http_driver *d, const struct wend_run *run,
+                       int64_t ask, struct http_headers *out);
 
 /* http_driver.c: asking */
 struct session *http_session_open(struct driver *d, struct wend_run *run);

@@ -508,8 +508,9 @@ static wend_status begin(struct http_session *s, const struct turn *t,
                          .model = d->model,
                          .max_tokens = turn_answer_tokens(t, d->output_tokens),
                          .schema = turn_schema(t)};
+    struct http_headers headers;
     struct fetch_request request = {
-        .headers = d->headers,
+        .headers = headers.list,
         .unix_socket = d->unix_socket,
         .ca_file = d->ca_file,
         .http2 = d->http2,
@@ -523,6 +524,7 @@ static wend_status begin(struct http_session *s, const struct turn *t,
     struct arena media = {.mem = &s->run->rt->mem};
     wend_status st;
 
+    http_fill_headers(d, s->run, s->ask, &headers);
     buf_cstr(&s->bufs[URL], d->base_url);
     codec_path(d->codec, d->model, &s->bufs[URL]);
     if (d->query) /* of the base URL; the path may have one, too */

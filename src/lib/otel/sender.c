@@ -8,7 +8,7 @@
  * One request is under way at a time. A batch that fails too often is dropped
  * like spans that find the queue full; the first time the host is told.
  */
-#include "lib/otel/trace.h"
+#include "lib/otel/otel.h"
 
 #include <assert.h>
 

@@ -1,7 +1,7 @@
 /*
  * trace.c - spans of runs: from their events into the queue.
  */
-#include "lib/otel/trace.h"
+#include "lib/otel/otel.h"
 
 #include <limits.h>
 

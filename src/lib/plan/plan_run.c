@@ -73,6 +73,11 @@ static wend_status check_tool(struct plan_check *c, const struct plan_action *a,
     if (!tool)
         return refuse(a, "there is no tool",
                       nearest_tool(a, config->tools, config->tools_count), err);
+    if (tool->client)
+        return refuse(a,
+                      "an action cannot use a client-side tool, which the "
+                      "caller of a run executes:",
+                      STR_NONE, err);
     return tool->child ? refuse(a,
                                 "instead, an action of type agent does what "
                                 "models do by the tool",
@@ -394,6 +399,10 @@ wend_status wend_run_start_plan(wend_agent *agent, const wend_plan *plan,
     if (s == WEND_OK && o.messages)
         s = fail(err, WEND_E_INVAL,
                  "run: a plan takes no messages; give them as inputs");
+    if (s == WEND_OK && o.client_tools)
+        s = fail(err, WEND_E_INVAL,
+                 "run: a plan takes no client_tools: its actions cannot use "
+                 "them");
     if (s == WEND_OK)
         s = agent_enter(agent, "run", err);
     if (s == WEND_OK)

@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "core/media/media.h"
 #include "core/turn/verdict.h"
+#include "lib/otel/otel.h"
 #include "lib/run/call.h"
 #include "lib/run/child.h"
 #include "lib/run/shell.h"
@@ -28,6 +29,14 @@ wend_status call_procs(wend_call *call, struct procs **out, wend_error *err)
 wend_str call_run(const wend_call *call)
 {
     return str_of(call->run->id);
+}
+
+_Static_assert(CALL_TRACE_BYTES == OTEL_PARENT_LEN + 1, "a traceparent");
+
+bool call_trace(const wend_call *call, char out[CALL_TRACE_BYTES])
+{
+    return trace_parent(call->run, call->fx.call ? OTEL_CALL : OTEL_ACTION,
+                        call->id, out);
 }
 
 void call_blame(wend_call *call, const char *code, bool no_effect,

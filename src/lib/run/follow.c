@@ -20,6 +20,7 @@
 struct follow {
     wend_agent *agent;
     const char *id;
+    wend_str prompt;
     wend_run_options o;
     wend_run_info *info;
     struct arena arena;
@@ -27,8 +28,29 @@ struct follow {
     struct turn turn; /* as that run ended */
     wend_str cwd, user, session;
     struct run_past past;
+    struct part_source from; /* parts that the caller adds */
     wend_error *err;
 };
+
+/* ---- Client-side tools of the options ------------------------------------ */
+
+static wend_status take_clients(const wend_agent *agent,
+                                const wend_run_options *o,
+                                struct run_past *past, struct arena *a,
+                                wend_error *err)
+{
+    if (!o->client_tools)
+        return WEND_OK;
+    if (o->plan)
+        return fail(err, WEND_E_INVAL,
+                    "run: no run follows one whose model writes plans: it "
+                    "takes no client_tools");
+    return agent_config_with(
+        agent,
+        past->config_json.ptr ? past->config_json
+                              : agent->configs[run_mode(o)]->json,
+        str_of(o->client_tools), a, &past->config_json, err);
+}
 
 /* ---- The run before it --------------------------------------------------- */
 
@@ -124,9 +146,33 @@ static wend_str labels_of(struct follow *f)
 static int64_t max_history(const struct follow *f, uint32_t take)
 {
     const struct config *ours = f->agent->configs[run_mode(&f->o)];
+    int64_t most = take & WEND_FORK_CONFIG ? ours->max_history
+                                           : f->turn.config->max_history;
 
-    return take & WEND_FORK_CONFIG ? ours->max_history
-                                   : f->turn.config->max_history;
+    return f->prompt.len ? most : messages_most(f->turn.history, most);
+}
+
+/* With these the model has something to answer, unless it said the last. */
+static bool ends_asked(const struct msg *newest)
+{
+    return newest && newest->role != ROLE_ASSISTANT;
+}
+
+/* Results of pending calls, and what else the caller adds to that past. */
+static wend_status add_told(struct follow *f)
+{
+    wend_status s;
+
+    if (!f->o.messages)
+        return WEND_OK;
+    f->from.agent = f->agent;
+    f->from.store = f->agent->rt->store;
+    f->from.blobs.arena = &f->arena;
+    s = messages_continue(str_of(f->o.messages), part_told, &f->from, &f->arena,
+                          &f->turn.history, f->err);
+    f->past.blobs = f->from.blobs.first;
+    f->past.asked = ends_asked(f->turn.history);
+    return s;
 }
 
 static wend_status fill(struct follow *f)
@@ -152,9 +198,10 @@ static wend_status fill(struct follow *f)
     f->past.labels_json = labels_of(f);
     if (!foreign || f->o.trust_log)
         f->past.refused_json = turn_refusals_text(&f->turn, &f->arena);
+    s = add_told(f);
     f->past.messages_json = messages_text(f->turn.history, max_history(f, take),
                                           MESSAGES_WHOLE, &f->arena);
-    return f->arena.failed ? fail_nomem(f->err) : WEND_OK;
+    return s == WEND_OK && f->arena.failed ? fail_nomem(f->err) : s;
 }
 
 /* What the first model of the new run is known to refuse. */
@@ -169,7 +216,10 @@ static wend_status check_config(struct follow *f)
 {
     struct arena a = {.mem = f->arena.mem};
     struct config *c = NULL;
-    wend_status s;
+    wend_status s = take_clients(f->agent, &f->o, &f->past, &f->arena, f->err);
+
+    if (s != WEND_OK)
+        return s;
 
     if (!f->past.config_json.ptr) {
         note_refused(f, f->agent->configs[run_mode(&f->o)]);
@@ -186,7 +236,7 @@ static wend_status check_config(struct follow *f)
     return s;
 }
 
-static wend_status follow(struct follow *f, wend_str prompt, wend_run **out)
+static wend_status follow(struct follow *f, wend_run **out)
 {
     wend_store *store = f->agent->rt->store;
     wend_status s = store_info(store, f->id, &f->arena, &f->info, f->err);
@@ -202,7 +252,7 @@ static wend_status follow(struct follow *f, wend_str prompt, wend_run **out)
     if (s == WEND_OK)
         s = check_config(f);
     if (s == WEND_OK)
-        s = run_start(f->agent, prompt, NULL, &f->o, &f->past, out, f->err);
+        s = run_start(f->agent, f->prompt, NULL, &f->o, &f->past, out, f->err);
     if (s == WEND_OK) {
         past_free(f->agent->past);
         f->agent->past = NULL;
@@ -223,10 +273,10 @@ static wend_status check(const struct follow *f, wend_run **out)
         s = rt_check_store(f->agent->rt, f->err);
     if (s != WEND_OK)
         return s;
-    if (f->o.messages || f->o.plan || f->o.take > 2 * WEND_FORK_PARAMS - 1)
+    if (f->o.plan || f->o.take > 2 * WEND_FORK_PARAMS - 1)
         return fail(f->err, WEND_E_INVAL,
-                    "follow: options.take is wrong, or messages or plan is "
-                    "set: the past is that of the run");
+                    "follow: options.take is wrong, or plan is set: the past "
+                    "is that of the run");
     return WEND_OK;
 }
 
@@ -234,7 +284,7 @@ wend_status wend_run_follow(wend_agent *agent, const char *id, wend_str prompt,
                             const wend_run_options *options, wend_run **out,
                             wend_error *err)
 {
-    struct follow f = {.agent = agent, .id = id, .err = err};
+    struct follow f = {.agent = agent, .id = id, .prompt = prompt, .err = err};
     struct kept *hook;
     wend_status s = run_options(options, &f.o, &hook, err);
 
@@ -242,7 +292,7 @@ wend_status wend_run_follow(wend_agent *agent, const char *id, wend_str prompt,
         s = check(&f, out);
     if (s == WEND_OK) {
         f.arena.mem = &agent->rt->mem;
-        s = follow(&f, prompt, out);
+        s = follow(&f, out);
         log_read_free(&f.log);
         arena_free(&f.arena);
     }
@@ -251,14 +301,29 @@ wend_status wend_run_follow(wend_agent *agent, const char *id, wend_str prompt,
 
 /* ---- Messages of the host ------------------------------------------------ */
 
+/* The agent's own tools fit: see agent_fits. */
+static wend_status check_room(const wend_agent *agent,
+                              const struct run_past *past, struct arena *a,
+                              wend_error *err)
+{
+    struct config *c = NULL;
+    wend_status s;
+
+    if (!past->config_json.ptr)
+        return WEND_OK;
+    s = config_parse(past->config_json, a, &c, err);
+    return s == WEND_OK ? frame_check(c, agent->model, err) : s;
+}
+
 wend_status run_start_told(wend_agent *agent, wend_str prompt,
                            const wend_run_options *o, wend_run **out,
                            wend_error *err)
 {
     struct run_past past = {0};
-    const struct msg *newest;
+    const struct msg *newest = NULL;
     struct arena a = {0};
     struct part_source from = {.agent = agent, .blobs.arena = &a};
+    int64_t most;
     wend_status s;
 
     if (!agent)
@@ -270,12 +335,20 @@ wend_status run_start_told(wend_agent *agent, wend_str prompt,
         return s;
     a.mem = &agent->rt->mem;
     from.store = agent->rt->store;
-    s = messages_parse(str_of(o->messages), part_told, &from, &a, &newest, err);
+    if (o->messages)
+        s = messages_parse(str_of(o->messages), part_told, &from, &a, &newest,
+                           err);
+    if (s == WEND_OK)
+        s = take_clients(agent, o, &past, &a, err);
+    if (s == WEND_OK)
+        s = check_room(agent, &past, &a, err);
     if (s == WEND_OK) {
+        most = agent->configs[run_mode(o)]->max_history;
+        if (!prompt.len)
+            most = messages_most(newest, most);
         past.blobs = from.blobs.first;
-        past.messages_json =
-            messages_text(newest, agent->configs[run_mode(o)]->max_history,
-                          MESSAGES_WHOLE, &a);
+        past.asked = ends_asked(newest);
+        past.messages_json = messages_text(newest, most, MESSAGES_WHOLE, &a);
         s = a.failed ? fail_nomem(err)
                      : run_start(agent, prompt, NULL, o, &past, out, err);
     }

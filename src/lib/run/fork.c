@@ -327,7 +327,8 @@ static bool is_birth(const wend_event *ev)
     return ev->type == WEND_RUN_FORK ||
            (ev->type == WEND_CALL_START &&
             str_is(ev->u.call_start.policy.rule, "given")) ||
-           (ev->type == WEND_CALL_END && ev->u.call_end.given) ||
+           (ev->type == WEND_CALL_END && ev->u.call_end.given &&
+            !ev->u.call_end.client) ||
            (ev->type == WEND_ACTION_END && ev->u.action_end.given);
 }
 

@@ -6,7 +6,7 @@
  * resumed, or that were accepted before its end was kept, are part of that
  * input: nothing starts before them.
  */
-#include "lib/otel/trace.h"
+#include "lib/otel/otel.h"
 #include "lib/run/child.h"
 #include "lib/run/shell.h"
 

@@ -16,7 +16,7 @@
 #include "base/fail.h"
 #include "base/id.h"
 #include "lib/run/call.h"
-#include "lib/otel/trace.h"
+#include "lib/otel/otel.h"
 #include "lib/plan/plan.h"
 #include "lib/run/child.h"
 

@@ -1,7 +1,7 @@
 /*
  * run.c - runs as the host sees them: started, read, told, freed.
  */
-#include "lib/otel/trace.h"
+#include "lib/otel/otel.h"
 #include "lib/plan/action.h"
 #include "lib/run/call.h"
 #include "lib/run/shell.h"
@@ -225,7 +225,8 @@ wend_status run_give(wend_status s, wend_run **out, struct kept *hook)
 /* ---- Starting ------------------------------------------------------------ */
 
 static wend_status check_start(const wend_agent *a, wend_str prompt,
-                               wend_run **out, wend_error *err)
+                               const struct run_past *past, wend_run **out,
+                               wend_error *err)
 {
     wend_status s;
 
@@ -236,7 +237,7 @@ static wend_status check_start(const wend_agent *a, wend_str prompt,
         s = rt_check_store(a->rt, err);
     if (s != WEND_OK)
         return s;
-    if (!prompt.ptr)
+    if (!prompt.ptr && !(past && past->asked))
         return fail(err, WEND_E_INVAL, "run: prompt is NULL");
     if (prompt.len > BLOB_BYTES_MAX)
         return fail(err, WEND_E_LIMIT, "run: the prompt is over %d bytes",
@@ -389,7 +390,7 @@ wend_status run_start(wend_agent *agent, wend_str prompt,
                       wend_error *err)
 {
     struct wend_run *r;
-    wend_status s = check_start(agent, prompt, out, err);
+    wend_status s = check_start(agent, prompt, past, out, err);
 
     if (s == WEND_OK)
         s = agent_config(agent, run_mode(o), err);
@@ -427,8 +428,9 @@ wend_status wend_run_start(wend_agent *agent, wend_str prompt,
     wend_status s = run_options(options, &o, &hook, err);
 
     if (s == WEND_OK)
-        s = o.messages ? run_start_told(agent, prompt, &o, out, err)
-                       : run_start(agent, prompt, NULL, &o, NULL, out, err);
+        s = o.messages || o.client_tools
+                ? run_start_told(agent, prompt, &o, out, err)
+                : run_start(agent, prompt, NULL, &o, NULL, out, err);
     return run_give(s, out, hook);
 }
 

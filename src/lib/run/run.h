@@ -182,6 +182,8 @@ struct run_past {
     const struct event_blob *blobs; /* of its parts, if they are new */
     const wend_ev_part *parts;      /* of a child: that it is given */
     size_t parts_count;
+    bool asked; /* it ends with what the model is to answer: the prompt may be
+                   absent */
 };
 
 /* plan: NULL for a prompt alone; o: as run_options gives them; past: NULL for
@@ -191,7 +193,7 @@ wend_status run_start(wend_agent *agent, wend_str prompt,
                       const struct run_past *past, wend_run **out,
                       wend_error *err);
 unsigned run_mode(const wend_run_options *o); /* RUN_ bits */
-/* follow.c: the same with o->messages as its past. */
+/* follow.c: the same with o->messages as its past, and o->client_tools. */
 wend_status run_start_told(wend_agent *agent, wend_str prompt,
                            const wend_run_options *o, wend_run **out,
                            wend_error *err);

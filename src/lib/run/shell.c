@@ -11,7 +11,7 @@
  *
  * struct wend_run (`r`) is in run.h.
  */
-#include "lib/otel/trace.h"
+#include "lib/otel/otel.h"
 #include "lib/plan/action.h"
 #include "lib/plan/plan.h"
 #include "lib/run/call.h"

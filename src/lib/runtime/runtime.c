@@ -14,7 +14,7 @@
 
 #include "base/fail.h"
 #include "lib/model/pool.h"
-#include "lib/otel/trace.h"
+#include "lib/otel/otel.h"
 
 enum {
     PUMPS_PER_POLL = 16, /* busy pumps between two looks at the fd */

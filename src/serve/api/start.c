@@ -12,6 +12,7 @@
 struct start {
     wend_str prompt, agent, model, session, follow, webhook;
     const struct json *parts, *messages, *plan, *inputs, *labels;
+    const struct json *client_tools;
     wend_limits limits;
     bool planner;
 };
@@ -28,6 +29,8 @@ static const struct field start_rows[] = {
     {"plan", field_tree, .offset = offsetof(struct start, plan)},
     {"inputs", field_tree, .offset = offsetof(struct start, inputs)},
     {"labels", field_tree, .offset = offsetof(struct start, labels)},
+    {"client_tools", field_tree,
+     .offset = offsetof(struct start, client_tools)},
     {"limits", field_limits, .offset = offsetof(struct start, limits)},
     {"planner", field_bool, .offset = offsetof(struct start, planner)},
     {.name = NULL},
@@ -146,16 +149,15 @@ static wend_status start_run(struct serve_ask *q, const struct start *st,
                              wend_agent *agent, wend_run_options *o,
                              wend_run **run, wend_error *err)
 {
-    wend_str prompt = st->prompt.ptr ? st->prompt : STR("");
-
     o->messages = ask_text(q, json_text(st->messages, &q->arena));
+    o->client_tools = ask_text(q, json_text(st->client_tools, &q->arena));
     o->plan = st->planner;
     if (q->arena.failed)
         return fail_nomem(err);
     if (st->follow.ptr)
-        return wend_run_follow(agent, ask_text(q, st->follow), prompt, o, run,
-                               err);
-    return wend_run_start(agent, prompt, o, run, err);
+        return wend_run_follow(agent, ask_text(q, st->follow), st->prompt, o,
+                               run, err);
+    return wend_run_start(agent, st->prompt, o, run, err);
 }
 
 static bool check(struct serve_ask *q, const struct start *st)
@@ -165,10 +167,8 @@ static bool check(struct serve_ask *q, const struct start *st)
     if (st->plan &&
         (st->prompt.ptr || st->messages || st->follow.ptr || st->planner))
         why = "a plan goes without prompt, messages, follow and planner";
-    else if (!st->plan && !st->prompt.ptr)
+    else if (!st->plan && !st->prompt.ptr && !st->messages)
         why = "prompt is missing";
-    else if (st->follow.ptr && st->messages)
-        why = "follow and messages exclude each other";
     else if (names_blob(st->messages))
         why = "a part of a message has 'hash'; send 'data'";
     else if (st->messages && st->messages->kind != JSON_ARRAY)

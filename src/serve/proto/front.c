@@ -23,24 +23,25 @@ static void past_agui_calls(struct proto_ask *p, struct serve_ask *q,
 }
 
 /* Pieces of the user: {type:text}, {type:binary,data,mimeType,filename}. */
-static void say_agui(struct said *s, const struct json *content)
+static void say_agui(struct spoken *s, const struct json *content)
 {
     if (content && content->kind == JSON_STRING)
-        said_text(s, content->text);
+        spoken_text(s, content->text);
     for (const struct json *c = json_items(content), *next; c; c = next) {
         const struct json *source = json_get(c, "source");
 
         next = c->next;
 
         if (str_is(json_get_str(c, "type"), "text"))
-            said_text(s, json_get_str(c, "text"));
+            spoken_text(s, json_get_str(c, "text"));
         else if (json_get_str(c, "data").ptr)
-            said_data(s, json_get_str(c, "data"), json_get_str(c, "filename"));
+            spoken_data(s, json_get_str(c, "data"),
+                        json_get_str(c, "filename"));
         else if (source && str_is(json_get_str(source, "type"), "data"))
-            said_data(s, json_get_str(source, "value"),
-                      json_get_str(c, "filename"));
+            spoken_data(s, json_get_str(source, "value"),
+                        json_get_str(c, "filename"));
         else
-            said_url(s, json_get_str(c, "url"), json_get_str(c, "filename"));
+            spoken_url(s, json_get_str(c, "url"), json_get_str(c, "filename"));
         if (s->answered)
             return;
     }
@@ -50,12 +51,12 @@ static bool take_agui_message(struct serve_ask *q, struct proto_ask *p,
                               const struct json *m)
 {
     wend_str role = json_get_str(m, "role");
-    struct said s;
+    struct spoken s;
 
     if (str_is(role, "user")) {
-        said_begin(&s, q);
+        spoken_begin(&s, q);
         say_agui(&s, json_get(m, "content"));
-        return said_end(&s, p, s.answered || !m->next);
+        return spoken_end(&s, p, s.answered || !m->next);
     }
     if (str_is(role, "assistant"))
         past_agui_calls(p, q, m);
@@ -276,24 +277,24 @@ static bool take_ui_message(struct serve_ask *q, struct proto_ask *p,
                             const struct json *m)
 {
     wend_str role = json_get_str(m, "role");
-    struct said s;
+    struct spoken s;
 
     if (str_is(role, "assistant")) {
         past_ui_assistant(p, q, m);
         return true;
     }
-    said_begin(&s, q);
+    spoken_begin(&s, q);
     for (const struct json *c = json_items(json_get(m, "parts")); c;) {
         wend_str type = json_get_str(c, "type");
 
         if (str_is(type, "text"))
-            said_text(&s, json_get_str(c, "text"));
+            spoken_text(&s, json_get_str(c, "text"));
         else if (str_is(type, "file"))
-            said_url(&s, json_get_str(c, "url"), json_get_str(c, "filename"));
+            spoken_url(&s, json_get_str(c, "url"), json_get_str(c, "filename"));
         c = s.answered ? NULL : c->next; /* the request is gone with it */
     }
     if (s.answered || !str_is(role, "system"))
-        return said_end(&s, p, s.answered || !m->next);
+        return spoken_end(&s, p, s.answered || !m->next);
     past_text(p, "system", buf_view(&s.text));
     buf_free(&s.text);
     buf_free(&s.parts);

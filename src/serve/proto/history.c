@@ -72,22 +72,22 @@ void past_result(struct proto_ask *p, wend_str call, wend_str text, bool failed)
 
 /* ---- What the user says -------------------------------------------------- */
 
-void said_begin(struct said *s, struct serve_ask *q)
+void spoken_begin(struct spoken *s, struct serve_ask *q)
 {
     const struct mem *m = &q->server->mem;
 
-    *s = (struct said){.q = q, .text.mem = m, .parts.mem = m};
+    *s = (struct spoken){.q = q, .text.mem = m, .parts.mem = m};
     json_open(&s->parts, NULL, '[');
 }
 
-void said_text(struct said *s, wend_str text)
+void spoken_text(struct spoken *s, wend_str text)
 {
     if (s->text.len && text.len)
         buf_cstr(&s->text, "\n\n");
     buf_str(&s->text, str_or(text, ""));
 }
 
-static void refuse(struct said *s, const char *why)
+static void refuse(struct spoken *s, const char *why)
 {
     if (s->answered)
         return;
@@ -98,7 +98,7 @@ static void refuse(struct said *s, const char *why)
                     "%s", why);
 }
 
-void said_data(struct said *s, wend_str base64, wend_str name)
+void spoken_data(struct spoken *s, wend_str base64, wend_str name)
 {
     if (!base64.len) {
         refuse(s, "a file has no data");
@@ -110,7 +110,7 @@ void said_data(struct said *s, wend_str base64, wend_str name)
     json_close(&s->parts, '}');
 }
 
-void said_url(struct said *s, wend_str url, wend_str name)
+void spoken_url(struct spoken *s, wend_str url, wend_str name)
 {
     static const char mark[] = ";base64,";
     const char *at =
@@ -119,11 +119,11 @@ void said_url(struct said *s, wend_str url, wend_str name)
     if (!str_starts_nocase(url, "data:") || !at)
         refuse(s, "a file is named by a URL, and this server fetches nothing");
     else
-        said_data(s, str_skip(url, (size_t)(at - url.ptr) + sizeof mark - 1),
-                  name);
+        spoken_data(s, str_skip(url, (size_t)(at - url.ptr) + sizeof mark - 1),
+                    name);
 }
 
-static bool take_prompt(struct said *s, struct proto_ask *p)
+static bool take_prompt(struct spoken *s, struct proto_ask *p)
 {
     struct serve_ask *q = s->q;
     const struct json *list;
@@ -144,7 +144,7 @@ static bool take_prompt(struct said *s, struct proto_ask *p)
     return true;
 }
 
-bool said_end(struct said *s, struct proto_ask *p, bool newest)
+bool spoken_end(struct spoken *s, struct proto_ask *p, bool newest)
 {
     bool ok = !s->answered;
 

@@ -23,24 +23,24 @@ static void take_model(struct proto_ask *p, wend_str name)
 
 /* Pieces of content of both protocols, whose names differ. False: it is
  * answered, and the request is gone. */
-static bool say_piece(struct said *s, const struct json *c)
+static bool say_piece(struct spoken *s, const struct json *c)
 {
     wend_str type = json_get_str(c, "type");
     const struct json *file = json_get(c, "file");
 
     if (str_is(type, "text") || str_is(type, "input_text") ||
         str_is(type, "output_text"))
-        said_text(s, json_get_str(c, "text"));
+        spoken_text(s, json_get_str(c, "text"));
     else if (str_is(type, "image_url"))
-        said_url(s, json_get_str(json_get(c, "image_url"), "url"), STR_NONE);
+        spoken_url(s, json_get_str(json_get(c, "image_url"), "url"), STR_NONE);
     else if (str_is(type, "input_image"))
-        said_url(s, json_get_str(c, "image_url"), STR_NONE);
+        spoken_url(s, json_get_str(c, "image_url"), STR_NONE);
     else if (str_is(type, "file") || str_is(type, "input_file"))
-        said_url(s, json_get_str(file ? file : c, "file_data"),
-                 json_get_str(file ? file : c, "filename"));
+        spoken_url(s, json_get_str(file ? file : c, "file_data"),
+                   json_get_str(file ? file : c, "filename"));
     else if (str_is(type, "input_audio"))
-        said_data(s, json_get_str(json_get(c, "input_audio"), "data"),
-                  STR_NONE);
+        spoken_data(s, json_get_str(json_get(c, "input_audio"), "data"),
+                    STR_NONE);
     else if (!s->answered) {
         s->answered = true;
         respond_problem(s->q, 400, "part", "messages", NULL,
@@ -54,14 +54,14 @@ static bool say_piece(struct said *s, const struct json *c)
 static bool say_content(struct serve_ask *q, struct proto_ask *p,
                         const struct json *content, bool newest)
 {
-    struct said s;
+    struct spoken s;
 
-    said_begin(&s, q);
+    spoken_begin(&s, q);
     if (content && content->kind == JSON_STRING)
-        said_text(&s, content->text);
+        spoken_text(&s, content->text);
     for (const struct json *c = json_items(content); c;)
         c = say_piece(&s, c) ? c->next : NULL;
-    return said_end(&s, p, newest);
+    return spoken_end(&s, p, newest);
 }
 
 /* The text of a content that is a text, or of its pieces; in the arena. */

@@ -265,8 +265,7 @@ static wend_status start(struct serve_ask *q, struct proto_ask *p,
     if (p->messages.len > 2)
         o.messages = p->messages.ptr;
     if (p->tools.len > 2)
-        return fail(err, WEND_E_INVAL,
-                    "tools that the client executes are not served yet");
+        o.client_tools = p->tools.ptr;
     if (q->arena.failed)
         return fail_nomem(err);
     if (p->follow.ptr)

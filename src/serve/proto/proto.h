@@ -42,21 +42,21 @@ void past_result(struct proto_ask *p, wend_str call, wend_str text,
                  bool failed);
 
 /* A message of the user, in pieces: texts are joined, files are parts. */
-struct said {
+struct spoken {
     struct serve_ask *q;
     struct buf text, parts; /* parts: a JSON list that is still open */
     bool answered;          /* something is wrong, and said */
 };
 
-void said_begin(struct said *s, struct serve_ask *q);
-void said_text(struct said *s, wend_str text);
+void spoken_begin(struct spoken *s, struct serve_ask *q);
+void spoken_text(struct spoken *s, wend_str text);
 /* A data URL; anything else is refused, since the server fetches nothing for a
  * client. */
-void said_url(struct said *s, wend_str url, wend_str name);
-void said_data(struct said *s, wend_str base64, wend_str name);
+void spoken_url(struct spoken *s, wend_str url, wend_str name);
+void spoken_data(struct spoken *s, wend_str base64, wend_str name);
 /* As the prompt or, unless it is the newest message, as one of the past; false:
  * it is answered. */
-bool said_end(struct said *s, struct proto_ask *p, bool newest);
+bool spoken_end(struct spoken *s, struct proto_ask *p, bool newest);
 
 /* A client-side tool. */
 void proto_tool(struct proto_ask *p, wend_str name, wend_str description,

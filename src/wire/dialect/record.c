@@ -263,15 +263,19 @@ RECORD_HOOK(record_ends)
 {
     struct record_call **at = find(s, is_action(ev), s->now.id), *c = *at;
 
-    s->now.ended = s->now.outcome != WEND_OUTCOME_SUPERSEDED;
-    if (!s->now.ended || !c)
+    bool client = ev->type == WEND_CALL_END && ev->u.call_end.client;
+
+    /* The result of a client-side tool is not here yet. */
+    s->now.ended = s->now.outcome != WEND_OUTCOME_SUPERSEDED && !client;
+    if (s->now.outcome == WEND_OUTCOME_SUPERSEDED || !c)
         return s->now.ended;
-    /* What came from a cache, or was refused, called no tool. */
-    if (c->is_tool && !s->now.cached && s->now.outcome != WEND_OUTCOME_DENIED)
+    /* What came from a cache, was refused or is the caller's called no tool. */
+    if (c->is_tool && !s->now.cached && s->now.outcome != WEND_OUTCOME_DENIED &&
+        !client)
         s->tool_calls += c->attempts;
     *at = c->next;
     mem_free(s->mem, c);
-    return true;
+    return s->now.ended;
 }
 
 RECORD_HOOK(record_result)

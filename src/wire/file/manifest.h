@@ -79,6 +79,7 @@ struct tool_manifest {
     int64_t timeout_ms;
     bool sandbox_off, output_json;
     bool repeat_ok;     /* the same call again and again is no loop */
+    bool client;        /* the caller of a run executes it: no command */
     wend_str subject;   /* the argument that rules look at */
     int64_t cache_ms;   /* 0: no answer is given again */
     int64_t per_minute; /* 0: no bound */

@@ -192,6 +192,22 @@ uint32_t manifest_labels(const struct manifest_words *w)
     return labels;
 }
 
+/* No program of ours runs for it. */
+static wend_status check_client(struct fields *f, const struct json *j)
+{
+    static const char *const others[] = {
+        "command", "verify", "timeout", "sandbox",    "secrets", "output",
+        "repeat",  "cache",  "memory",  "per_minute", "disk",    "tasks"};
+
+    for (const struct json *m = j->first; m; m = m->next)
+        if (str_index(m->key, others, sizeof others / sizeof *others) >= 0)
+            return fields_fail_key(f, m,
+                                   "%.*s: the caller of a run executes this "
+                                   "tool (client), no program does",
+                                   (int)m->key.len, m->key.ptr);
+    return WEND_OK;
+}
+
 /* What only makes sense together. */
 static wend_status check_tool(struct fields *f, const struct json *j,
                               const struct tool_manifest *t)
@@ -200,6 +216,10 @@ static wend_status check_tool(struct fields *f, const struct json *j,
     const struct json *subject = json_get(j, "subject");
     const struct json *known = json_get(json_get(j, "schema"), "properties");
 
+    if (!t->client && !t->command.count)
+        return fields_missing(f, j, "command");
+    if (t->client && check_client(f, j))
+        return f->err->status;
     if (cache && t->call_class != WEND_CLASS_READ)
         return fields_fail(f, cache,
                            "cache: only answers of class read can be given "
@@ -227,7 +247,8 @@ static const struct field tool_rows[] = {
     {"name", manifest_read_tool_name, AT(name), .needed = true},
     {"description", field_cstr, AT(description), .needed = true},
     {"schema", manifest_read_schema, AT(schema)},
-    {"command", manifest_read_command, AT(command), .needed = true},
+    {"command", manifest_read_command, AT(command)},
+    {"client", field_bool, AT(client)},
     {"verify", manifest_read_command, AT(verify)},
     {"class", field_index, AT(call_class), .words = manifest_classes},
     {"category", field_index, AT(category), .words = categories},

@@ -142,9 +142,10 @@ void mcp_lost(struct mcp *m, const char *why);
 void mcp_close(struct mcp *m, const char *why);
 
 /* `call` names it in what the sink is told; args: a JSON object, key: for
- * servers that know calls again. Waits inside until READY. */
+ * servers that know calls again, trace: a traceparent, or absent. Waits inside
+ * until READY. */
 void mcp_call(struct mcp *m, void *call, const struct mcp_tool *tool,
-              wend_str args, wend_str key);
+              wend_str args, wend_str key, wend_str trace);
 void mcp_cancel(struct mcp *m, void *call); /* no done follows */
 /* Whether the answer to that request is still needed. */
 bool mcp_waits(const struct mcp *m, int64_t id);

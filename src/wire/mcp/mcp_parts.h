@@ -15,8 +15,8 @@ struct mcp_call {
     struct mcp_call *next;
     void *call;
     const struct mcp_tool *tool;
-    wend_str args, key; /* in the same block */
-    int64_t id;         /* 0: not sent yet */
+    wend_str args, key, trace; /* in the same block */
+    int64_t id;                /* 0: not sent yet */
 };
 
 /* ---- mcp.c --------------------------------------------------------------- */

@@ -19,7 +19,7 @@ const char *const mcp_methods[MCP_STATES] = {
     [MCP_LISTING] = "tools/list",
 };
 
-enum { HEADERS_MAX = 3 + MCP_PARAMS_MAX, HEADER_NAME_MAX = 128 };
+enum { HEADERS_MAX = 4 + MCP_PARAMS_MAX, HEADER_NAME_MAX = 128 };
 
 /* ---- Headers ------------------------------------------------------------- */
 
@@ -95,6 +95,8 @@ static void put_headers(struct mcp *m, struct buf *b, const char *method,
 {
     if (m->version.len)
         mcp_put_header(b, "MCP-Protocol-Version", m->version);
+    if (c && c->trace.len)
+        mcp_put_header(b, "traceparent", c->trace);
     if (!m->modern)
         return;
     mcp_put_header(b, "Mcp-Method", str_of(method));
@@ -120,6 +122,8 @@ static void put_meta(const struct mcp *m, struct buf *b,
         json_add_i64(b, "progressToken", c->id);
     if (c && c->key.len)
         json_add_str(b, "idempotencyKey", c->key);
+    if (c && c->trace.len)
+        json_add_str(b, "traceparent", c->trace);
     json_close(b, '}');
 }
 
@@ -282,14 +286,15 @@ void mcp_flush(struct mcp *m)
 }
 
 void mcp_call(struct mcp *m, void *call, const struct mcp_tool *tool,
-              wend_str args, wend_str key)
+              wend_str args, wend_str key, wend_str trace)
 {
     const char *why = m->state == MCP_FAILED ? "the server is down"
                       : m->calls_count >= MCP_CALLS_MAX
                           ? "too many calls wait for this server"
                           : NULL;
     struct mcp_call *c =
-        why ? NULL : mem_alloc(m->mem, sizeof *c + args.len + key.len);
+        why ? NULL
+            : mem_alloc(m->mem, sizeof *c + args.len + key.len + trace.len);
     char *at;
 
     if (!c) {
@@ -302,6 +307,7 @@ void mcp_call(struct mcp *m, void *call, const struct mcp_tool *tool,
     *c = (struct mcp_call){.call = call, .tool = tool};
     c->args = str_pack(&at, args);
     c->key = str_pack(&at, key);
+    c->trace = str_pack(&at, trace);
     *m->calls_tail = c;
     m->calls_tail = &c->next;
     m->calls_count++;

@@ -42,6 +42,8 @@ static void put_tool(struct sim *s, struct buf *b, uint32_t i)
         buf_fmt(b, ",\"labels\":%s", chance_pick(c, label_lists));
     if (chance_of(c, 200))
         buf_cstr(b, ",\"child\":true");
+    else if (chance_of(c, 150))
+        buf_cstr(b, ",\"source\":\"client\"");
     buf_fmt(b, "%s}", chance_pick(c, schemas));
 }
 

@@ -255,7 +255,10 @@ static void book_call_end(struct book *b, const wend_ev_call_end *e)
         return;
     c->ended = true;
     c->lost = false;
-    c->output = hash_str(e->output);
+    c->client = e->client;
+    c->output =
+        hash_str(c->client ? STR("[the caller gave no result for this call]")
+                           : e->output);
 }
 
 static void book_turn_end(struct book *b)

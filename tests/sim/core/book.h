@@ -28,6 +28,7 @@ struct book_call {
     bool doubted;   /* it may not run again: it begins only to end */
     bool again;     /* it began once more after that */
     bool child;     /* a run of its own is at it */
+    bool client;    /* it has ended, and the caller executes it */
     char child_id[BOOK_ID];
     int64_t attempt;
     uint64_t output;

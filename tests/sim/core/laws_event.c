@@ -7,6 +7,7 @@
 #include "base/id.h"
 #include "book.h"
 #include "laws_budget.h"
+#include "laws_client.h"
 #include "laws_context.h"
 #include "laws_event.h"
 #include "plan_book.h"
@@ -379,7 +380,8 @@ static void law_run_end(struct sim *s, const wend_event *ev, const char *name)
 {
     const struct book *b = &s->book;
     const wend_ev_run_end *e = &ev->u.run_end;
-    bool bare = b->config->schema && e->outcome == WEND_OUTCOME_OK;
+    bool bare =
+        b->config->schema && e->outcome == WEND_OUTCOME_OK && !e->pending_count;
 
     if (ev->type != WEND_RUN_END)
         return;
@@ -400,7 +402,8 @@ static void law_run_end(struct sim *s, const wend_event *ev, const char *name)
 static void law_whole(struct sim *s, const wend_event *ev, const char *name)
 {
     if (ev->type == WEND_RUN_END && s->book.broken_off &&
-        ev->u.run_end.outcome == WEND_OUTCOME_OK)
+        ev->u.run_end.outcome == WEND_OUTCOME_OK &&
+        !ev->u.run_end.pending_count)
         broken(s, name, "ok, though the last message broke off");
 }
 
@@ -430,7 +433,7 @@ static void law_lost(struct sim *s, const wend_event *ev, const char *name)
     }
     if (!c->tool) /* a fork began between the brackets of a refused call */
         return;
-    unsafe = c->tool->call_class == WEND_CLASS_UNSAFE;
+    unsafe = c->tool->call_class == WEND_CLASS_UNSAFE && !c->tool->client;
     twice = !unsafe || c->child || /* which is gone on with */
             b->config->on_unknown == UNKNOWN_RETRY ||
             (b->config->on_unknown == UNKNOWN_ASK && c->yes);
@@ -520,7 +523,8 @@ static void law_answer(struct sim *s, const wend_event *ev, const char *name)
     if (ev->type != WEND_RUN_END)
         return;
     invalid = e->error && str_is(e->error->code, "answer_invalid");
-    if (s->config->schema && e->outcome == WEND_OUTCOME_OK && !fits(s, e->text))
+    if (s->config->schema && e->outcome == WEND_OUTCOME_OK &&
+        !e->pending_count && !fits(s, e->text))
         broken(s, name, "ok with '%.*s'", (int)e->text.len, e->text.ptr);
     if (invalid && (!s->config->schema || fits(s, e->text)))
         broken(s, name, "refused '%.*s'", (int)e->text.len, e->text.ptr);
@@ -561,6 +565,7 @@ const struct event_law event_laws[] = {
     {"a child is begun once, and ends inside its call", law_child},
     {"approval_answer follows approval_ask", law_approval},
     {"every call has one result", law_results},
+    {"calls of the caller end the run", law_client},
     {"nothing starts while paused or stopping", law_quiet},
     {"a model call is retried only unseen", law_retry},
     {"metrics add up", law_metrics},

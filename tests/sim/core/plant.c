@@ -178,6 +178,15 @@ static void wrong_metrics(struct sim *s, struct step *step)
         e->ev.u.metrics.tokens_out++;
 }
 
+static void hide_pending(struct sim *s, struct step *step)
+{
+    struct step_event *e = *find_event(step, WEND_RUN_END);
+
+    (void)s;
+    if (e)
+        e->ev.u.run_end.pending_count = 0;
+}
+
 static void wrong_text(struct sim *s, struct step *step)
 {
     struct step_event *e = *find_event(step, WEND_RUN_END);
@@ -442,6 +451,7 @@ const struct bug bugs[] = {
     {"wrong-parent", "turns are numbered and chained", .spoil = wrong_parent},
     {"wrong-metrics", "metrics add up", .spoil = wrong_metrics},
     {"wrong-text", "run_end says how it ended", .spoil = wrong_text},
+    {"hide-pending", "calls of the caller end the run", .spoil = hide_pending},
     {"call-it-ok", "a run whose last message broke off is not ok",
      .spoil = call_it_ok},
     {"lose-call", "what counts is heard", .spoil = lose_call},

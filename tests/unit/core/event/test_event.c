@@ -223,6 +223,37 @@ static void test_golden_run_end(void)
                         "\"tokens_cached\":8,\"cost\":9,\"ms\":10,"
                         "\"first_token_ms\":11}}}",
         "the end of a run");
+    ev.u.run_end = (wend_ev_run_end){
+        .outcome = WEND_OUTCOME_OK,
+        .pending = &(wend_ev_call){STR("c1"), STR("pick"), STR("{\"a\":1}")},
+        .pending_count = 1};
+    is_line(&ev,
+            HEAD("7", "run_end") ",\"data\":{\"outcome\":\"ok\",\"text\":\"\","
+                                 "\"metrics\":{\"turns\":0,\"model_calls\":0,"
+                                 "\"tool_calls\":0,\"tool_errors\":0,"
+                                 "\"actions\":0,\"tokens_in\":0,"
+                                 "\"tokens_out\":0,\"tokens_cached\":0,"
+                                 "\"cost\":0,\"ms\":0,\"first_token_ms\":0},"
+                                 "\"pending\":[{\"call\":\"c1\",\"name\":"
+                                 "\"pick\",\"args\":{\"a\":1}}]}}",
+            "calls that the caller executes");
+    ev = event_of(WEND_CALL_END, true);
+    ev.u.call_end = (wend_ev_call_end){.call = STR("c1"),
+                                       .name = STR("pick"),
+                                       .outcome = WEND_OUTCOME_OK,
+                                       .given = true,
+                                       .client = true};
+    is_line(&ev,
+            HEAD("7", "call_end") TURN
+            ",\"data\":{\"call\":\"c1\",\"name\":\"pick\",\"outcome\":\"ok\","
+            "\"output\":\"\",\"ms\":0,\"given\":\"client\"}}",
+            "one of them");
+    ev.u.call_end.client = false;
+    is_line(&ev,
+            HEAD("7", "call_end") TURN
+            ",\"data\":{\"call\":\"c1\",\"name\":\"pick\",\"outcome\":\"ok\","
+            "\"output\":\"\",\"ms\":0,\"given\":true}}",
+            "a result that a fork gives");
     ev = event_of(WEND_METRICS, false);
     ev.u.metrics.cost_nano = -1;
     is_line(&ev,

@@ -84,6 +84,31 @@ static const struct row rows[] = {
     {"a run that fails with its message", BEGIN "model_start model_broke" END,
      NULL},
 
+    {"a call that the caller executes",
+     BEGIN "model_start model_ok:a call_start:a/1 call_given:a turn_end/1 "
+           "metrics run_pending/1",
+     NULL},
+    {"though its message broke off",
+     BEGIN "model_start model_broke:a call_start:a/1 call_given:a turn_end/1 "
+           "metrics run_pending/1",
+     NULL},
+    {"a cancel lists none",
+     BEGIN "model_start model_ok:a call_start:a/1 call_given:a turn_end/1 "
+           "metrics run_end",
+     NULL},
+
+    {"a call that the caller never hears of",
+     BEGIN "model_start model_ok:a call_start:a/1 call_given:a turn_end/1 "
+           "metrics run_ok",
+     "0 calls are pending, not 1"},
+    {"one that has its result",
+     BEGIN "model_start model_ok:a call_start:a/1 call_end:a turn_end/1 "
+           "metrics run_pending/1",
+     "1 calls are pending, not 0"},
+    {"a turn without the result of the caller",
+     BEGIN "model_start model_ok:a call_start:a/1 call_given:a turn_end/1 "
+           "metrics turn_start",
+     "calls of the turn before are pending"},
     {"a run is ok after a message that broke off",
      BEGIN "model_start model_broke turn_end/0 metrics run_ok",
      "ok, though the last message broke off"},
@@ -299,6 +324,10 @@ static const struct end_word {
      offsetof(wend_event, u.model_end.outcome)},
     {"run_ok", WEND_RUN_END, WEND_OUTCOME_OK,
      offsetof(wend_event, u.run_end.outcome)},
+    {"run_pending", WEND_RUN_END, WEND_OUTCOME_OK,
+     offsetof(wend_event, u.run_end.outcome)},
+    {"call_given", WEND_CALL_END, WEND_OUTCOME_OK,
+     offsetof(wend_event, u.call_end.outcome)},
 };
 
 static const struct end_word *end_of(const char *word)
@@ -339,6 +368,10 @@ static void make(struct maker *m, char *word)
         m->ev.u.action_start.mode = STR("fire_and_forget");
     if (end)
         *(wend_outcome *)((char *)&m->ev + end->at) = end->outcome;
+    if (end && !strcmp(end->word, "call_given"))
+        m->ev.u.call_end.given = m->ev.u.call_end.client = true;
+    if (end && !strcmp(end->word, "run_pending"))
+        m->ev.u.run_end.pending_count = (size_t)atoi(number);
 }
 
 static void check_row(const struct row *r)

@@ -446,9 +446,9 @@ static void test_calls_max(void)
     sink.done = count_done;
     d.mcp.sink = &sink;
     for (int i = 0; i < MCP_CALLS_MAX; i++)
-        mcp_call(&d.mcp, &name, d.mcp.tools, STR("{}"), STR_NONE);
+        mcp_call(&d.mcp, &name, d.mcp.tools, STR("{}"), STR_NONE, STR_NONE);
     tap_is_i64(calls_failed, 0, "as many calls as may be");
-    mcp_call(&d.mcp, &name, d.mcp.tools, STR("{}"), STR_NONE);
+    mcp_call(&d.mcp, &name, d.mcp.tools, STR("{}"), STR_NONE, STR_NONE);
     tap_is_i64(calls_failed, 1, "one more is refused");
     driven_close(&d);
     tap_is_i64(calls_failed, MCP_CALLS_MAX + 1, "all are answered");

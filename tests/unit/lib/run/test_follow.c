@@ -403,7 +403,9 @@ static void test_refused(void)
     static const char plan[] = "wend: plan/1\nname: p\nactions:\n- {name: a, "
                                "type: tool, target: echo, params: {x: 1}}\n";
     struct rig r = {0};
-    wend_run_options o = {.size = sizeof o, .messages = "[]"};
+    wend_run_options o = {.size = sizeof o,
+                          .messages =
+                              "[{\"role\":\"assistant\",\"text\":\"a\"}]"};
     wend_run *run = NULL, *under_way;
     wend_run_options plans = {.size = sizeof plans, .plan = true};
     char id[40];
@@ -423,7 +425,10 @@ static void test_refused(void)
     under_way = rig_start(&r, NULL);
     REFUSES(WEND_E_BUSY, "not over", r.agent, wend_run_id(under_way), NULL);
     finish(under_way, 0, id);
-    REFUSES(WEND_E_INVAL, "messages", r.agent, id, &o);
+    REFUSES(WEND_E_INVAL, "the past is that of the run", r.agent, id, &o);
+    o.messages = "[{\"role\":\"tool\",\"call\":\"c7\",\"text\":\"a\"}]";
+    REFUSES(WEND_E_INVAL, "no pending call 'c7'", r.agent, id, &o);
+    o.messages = "[]";
     finish(rig_start_plan(&r, plan), 0, id);
     REFUSES(WEND_E_INVAL, "is a plan", r.agent, id, NULL);
     finish(rig_start(&r, &plans), 0, id);

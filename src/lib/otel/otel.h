@@ -1,11 +1,11 @@
 /*
- * trace.h - spans of a runtime's runs, on their way to a receiver.
+ * otel.h - spans of a runtime's runs, on their way to a receiver.
  *
  * Nothing here makes a run wait or fail: what cannot be kept or sent is
  * counted. A runtime without wend_runtime_trace has none of it.
  */
-#ifndef LIB_OTEL_TRACE_H
-#define LIB_OTEL_TRACE_H
+#ifndef LIB_OTEL_H
+#define LIB_OTEL_H
 
 #include "lib/runtime/runtime.h"
 #include "wire/otel/otel.h"
