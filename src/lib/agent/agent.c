@@ -434,6 +434,8 @@ wend_status agent_config(wend_agent *a, unsigned mode, wend_error *err)
         s = fail_nomem(err);
     if (s == WEND_OK)
         s = config_parse(json, &a->arena, &a->configs[mode], err);
+    if (s == WEND_E_NOMEM)
+        a->arena.failed = false; /* the next run may find memory */
     arena_free(&scratch);
     buf_free(&b);
     return s;
