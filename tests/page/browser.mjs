@@ -1,6 +1,6 @@
 /* browser.mjs - the page in Chromium, against a server.
  *
- *     PAGE_URL=http://127.0.0.1:8791 PAGE_TOKEN=... node browser.mjs
+ *     PAGE_URL=http://127.0.0.1:8791 PAGE_TOKEN=... node browser.mjs [TEST,...]
  *
  * The server has the runs and the agents of tests/cli/page.sh. PAGE_SHOTS=DIR
  * keeps pictures, PAGE_AXE=FILE is axe.min.js. */
@@ -15,13 +15,15 @@ if (!BASE || !TOKEN) {
   finish();
   process.exit();
 }
-const only = process.argv[2];
+const only = process.argv[2]?.split(',');
 const api = async (path, options = {}) => {
   const r = await fetch(BASE + path, {...options, headers: {Authorization: 'Bearer ' + TOKEN,
     'Content-Type': 'application/json'}});
   return r.status === 204 ? null : r.json();
 };
-const runs = (await api('/v1/runs?limit=200')).runs;
+let runs = []; /* one of them is about to wait for a person */
+for (let i = 0; i < 50 && !runs.some((r) => r.status === 'waiting'); i++, await sleep(100))
+  runs = (await api('/v1/runs?limit=200')).runs;
 const find = (prompt) => runs.find((r) => r.prompt.startsWith(prompt) && !r.child)?.run;
 const log = async (id) => (await api(`/v1/runs/${id}/events?format=json&limit=10000`)).events;
 const start = async (body) => (await api('/v1/runs', {method: 'POST', body: JSON.stringify(body)})).run;
@@ -458,7 +460,7 @@ function LOOK() {
 }
 
 try {
-  for (const name in tests) if (!only || only === name) {
+  for (const name in tests) if (!only || only.includes(name)) {
     try {
       await tests[name]();
     } catch (e) {

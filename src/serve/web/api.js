@@ -139,7 +139,7 @@ export function stream({path, last, frame, over, state}) {
 	const found = () => {
 		clearTimeout(lostTimer);
 		if (lostAt) state?.('live');
-		lostAt = lostTimer = tries = 0;
+		lostAt = lostTimer = 0;
 	};
 	const stop = why => {
 		stopped = true;
@@ -178,9 +178,9 @@ export function stream({path, last, frame, over, state}) {
 			await read(res.body, (i, event, data) => {
 				if (event === 'bye') wait = JSON.parse(data).retry_ms ?? 1000;
 				else if (event === 'gone') { emit('unauthorized'); stop('gone'); }
-				else frame(i, event, data);
+				else { tries = 0; frame(i, event, data); }
 			}, alive);
-			if (stopped || over?.()) return stop('over');
+			if (stopped || await over?.()) return stop('over');
 		} catch (e) {
 			if (stopped || (mine !== control && document.hidden)) return;
 			if (e.status === 401 || e.status === 403 || e.status === 404)
@@ -201,7 +201,8 @@ export function stream({path, last, frame, over, state}) {
 			stopped = true;
 			clearTimeout(lostTimer);
 			close();
-		}, again() { stopped = false; close(); tries = 0; connect(); }, };
+		},
+	};
 }
 
 /* -- The feed of runs */
@@ -220,7 +221,8 @@ channel.onmessage = ({data}) => {
 export function startFeed() {
 	if (feed) return;
 	feed = true;
-	const hold = () => new Promise(release => {
+	const later = () => on(document, 'visibilitychange', take, {once: true});
+	const hold = () => document.hidden ? later() : new Promise(release => {
 		const s = stream({
 			path: () => '/v1/feed',
 			frame(id, event, data) {
@@ -241,11 +243,11 @@ export function startFeed() {
 				document.removeEventListener('visibilitychange', seen);
 				s.close();
 				release();
-				on(document, 'visibilitychange', take, {once: true});
+				later();
 			}, HIDDEN_MS);
 		});
 	});
-	const take = () => navigator.locks ? navigator.locks.request('wend.feed', hold) : hold();
+	const take = () => document.hidden ? later() : navigator.locks ? navigator.locks.request('wend.feed', hold) : hold();
 	take();
 }
 

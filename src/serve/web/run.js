@@ -200,7 +200,11 @@ export class RunPage {
 				this.queue.push(data);
 				this.soon();
 			},
-			over: () => this.over() || this.queue.some(l => l.includes('"type":"run_end"')),
+			over: async () => {
+				if (this.over() || this.queue.some(l => l.includes('"type":"run_end"'))) return true;
+				this.row = {...this.row, ...await api.ask(api.run(this.id))};
+				return this.dead();
+			},
 			state: async (what, at) => {
 				shell.lost(what === 'lost' ? at : 0);
 				if (what !== 'over') return;
