@@ -175,4 +175,34 @@ traced "$WEND" resume -m "$hello" last
 is "a resume: exit status" $status 0
 has "a resume: the root begins with the run" "$work/requests" \
     '"name":"wend.resume"'
+
+# ---- The server ------------------------------------------------------------------
+
+mkdir -m 700 served
+cat >served/a.yaml <<EOF2
+wend: agent/1
+name: served
+model: '$hello'
+EOF2
+chmod 600 served/a.yaml
+export WEND_TOKEN=0123456789abcdef0123456789
+OTEL_EXPORTER_OTLP_ENDPOINT=$good "$WEND" serve --listen 127.0.0.1:0 \
+    --agents served >"$work/serve.out" 2>&1 &
+pid=$!
+listens() { grep -q 'listening on' "$work/serve.out"; }
+soon listens
+at=$(sed -n 's,.*http://127.0.0.1:,,p' "$work/serve.out")
+exec 8<>"/dev/tcp/127.0.0.1/${at%%[!0-9]*}"
+printf '%s\r\n' "POST /v1/runs HTTP/1.1" "Host: 127.0.0.1:${at%%[!0-9]*}" \
+    "Authorization: Bearer $WEND_TOKEN" "Content-Type: application/json" \
+    "Content-Length: 15" "traceparent: ${parent%331-01}332-01" "" \
+    '{"prompt":"hi"}' >&8
+read -r answer <&8
+is "the server: a run is started" "${answer%$'\r'}" "HTTP/1.1 201 Created"
+arrived() { grep -qa '"parentSpanId":"b7ad6b7169203332","name":"invoke_agent served"' "$work/requests"; }
+soon arrived
+ok "the server: its spans are sent, below the span of the request"
+exec 8>&-
+kill $pid
+wait $pid 2>/dev/null
 finish

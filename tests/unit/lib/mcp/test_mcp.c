@@ -455,6 +455,27 @@ static void test_calls_max(void)
     buf_free(&d.lines);
 }
 
+static void test_trace(void)
+{
+    const char *trace =
+        "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    struct buf meta = {.mem = &mcp_plain};
+    struct driven d;
+    char name = 'x';
+
+    buf_fmt(&meta, "\"traceparent\":\"%s\"", trace);
+    open_ready(&d);
+    mcp_call(&d.mcp, &name, d.mcp.tools, STR("{}"), STR_NONE, STR_NONE);
+    tap_ok(!str_has(buf_view(&d.lines), STR("traceparent")),
+           "a call without a trace says nothing about one");
+    mcp_call(&d.mcp, &name, d.mcp.tools, STR("{}"), STR_NONE, str_of(trace));
+    tap_ok(str_has(buf_view(&d.lines), buf_view(&meta)),
+           "a call of a traced run has its span in _meta");
+    driven_close(&d);
+    buf_free(&d.lines);
+    buf_free(&meta);
+}
+
 /* ---- Bytes in any pieces ------------------------------------------------- */
 
 static bool on_line(void *ctx, wend_str name, wend_str data)
@@ -520,6 +541,7 @@ int main(void)
     test_tools_max(MCP_TOOLS_MAX);
     test_tools_max(MCP_TOOLS_MAX + 1);
     test_calls_max();
+    test_trace();
     test_chunks();
     return tap_done();
 }
