@@ -3,7 +3,7 @@ import json
 import os
 import random
 
-from lib import Server, finish, hello, in_threads, ok, same, script
+from lib import Server, finish, in_threads, ok, same, script
 
 MUTATIONS = int(os.environ.get("SERVE_MUTATIONS", "400"))
 random.seed(int(os.environ.get("SERVE_SEED", "15")))
@@ -58,8 +58,6 @@ bodies = [
     ("/v1/runs", {"prompt": "a", "plan": "x"}, 400, None, "plan"),
     ("/v1/runs", {"plan": "nonsense: ["}, 400, None, ""),
     ("/v1/runs", {"prompt": "a", "follow": "x"}, 404, None, "x"),
-    ("/v1/runs", {"prompt": "a", "follow": run, "messages": []}, 400, None,
-     "follow"),
     ("/v1/runs", '{"prompt":"a","inputs":' + deep + "}", 400, None, ""),
     (RUN + "/fork", {"at": "x"}, 400, "at", "at"),
     (RUN + "/fork", {"at": 0}, 400, "at", "at"),

@@ -353,7 +353,7 @@ static void test_oom(void)
 
         got = bench_open(&b, &f);
         if (got && !f.hit) {
-            patience_ms = 300; /* a run without memory stops and stays open */
+            patience_ms = 150; /* a run without memory stops and stays open */
             got = exchange(&b, &c);
             patience_ms = 10000;
             dumb += !got && !f.hit && !exchange(&b, &c);
