@@ -83,7 +83,7 @@ void respond_problem(struct serve_ask *q, int status, const char *code,
                      const char *field, const char *hint, const char *fmt, ...)
 {
     struct buf b = {.mem = &q->server->mem};
-    struct http_field fields[3] = {no_store};
+    struct http_field fields[4] = {no_store};
     size_t n = 1;
     char text[600];
     va_list ap;
@@ -98,6 +98,8 @@ void respond_problem(struct serve_ask *q, int status, const char *code,
     if (status == 401)
         fields[n++] =
             (struct http_field){STR("WWW-Authenticate"), STR("Bearer")};
+    if (status == 405)
+        fields[n++] = (struct http_field){STR("Allow"), q->allow};
     if (status == 503)
         fields[n++] = (struct http_field){STR("Retry-After"), STR("1")};
     if (b.failed)

@@ -173,28 +173,6 @@ static bool method_fits(const struct serve_ask *q, const char *method)
            (q->req->is_head && !strcmp(method, "GET"));
 }
 
-/* What the path has, for 405. */
-static void respond_method(struct serve_ask *q, struct buf *allow)
-{
-    struct buf b = {.mem = &q->server->mem};
-    const struct http_field field = {STR("Allow"), buf_view(allow)};
-
-    json_open(&b, NULL, '{');
-    json_add_str(&b, "type", STR("about:blank"));
-    json_add_str(&b, "title", str_of(http_reason(405)));
-    json_add_i64(&b, "status", 405);
-    json_add_str(&b, "code", STR("method"));
-    json_add_str(&b, "detail", STR("this path has other methods"));
-    json_add_str(&b, "hint", buf_view(allow));
-    json_close(&b, '}');
-    if (b.failed || allow->failed)
-        respond_nomem(q);
-    else
-        respond_bytes(q, 405, "application/problem+json", buf_view(&b), &field,
-                      1);
-    buf_free(&b);
-}
-
 static bool find_route(struct serve_ask *q)
 {
     struct buf allow = {.mem = &q->server->mem};
@@ -213,8 +191,11 @@ static bool find_route(struct serve_ask *q)
         if (!strcmp(r->method, "GET"))
             buf_cstr(&allow, ", HEAD");
     }
+    q->allow = allow.len ? buf_view(&allow) : STR_NONE;
     if (!q->route && allow.len)
-        respond_method(q, &allow);
+        respond_problem(q, 405, "method", NULL, NULL,
+                        "this path has other methods: %.*s",
+                        STR_ARGS(q->allow));
     else if (!q->route)
         respond_problem(q, 404, "not_found", NULL,
                         "GET /openapi.json lists what there is",

@@ -84,6 +84,7 @@ struct serve_ask {
     struct arena arena;
     wend_str body;
     struct http_query query;
+    wend_str allow;                    /* methods of the path, for 405 */
     wend_str params[SERVE_PARAMS_MAX]; /* of the path, decoded */
     wend_str user; /* in the arena; absent: the route needs no token */
     unsigned char token[SHA256_BYTES];

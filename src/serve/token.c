@@ -161,6 +161,12 @@ static wend_status own_token(struct serve_tokens *t,
         return fail(err, WEND_E_INVAL,
                     "the token has %zu bytes; it must have %d to %d", token.len,
                     TOKEN_MIN, TOKEN_MAX);
+    for (size_t i = 0; i < token.len; i++)
+        if (token.ptr[i] <= ' ' || token.ptr[i] > '~')
+            return fail(err, WEND_E_INVAL,
+                        "byte %zu of the token is no printable character, so "
+                        "that no client could send it",
+                        i + 1);
     h = add(t, &server->mem);
     if (!h)
         return fail_nomem(err);

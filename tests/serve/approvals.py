@@ -162,6 +162,8 @@ a = post(run, "continue")
 same(a.status, 202, "continue, without a body")
 ok(s.until(run, "ok", token=ANN), "it goes on")
 same(s.row(run, ANN)["answer"], "I hurry.", "and has heard")
+same([e["data"].get("by") for e in map(json.loads, log_lines(run))
+      if e["type"] == "control"], ["ann", "ann"], "who paused and continued it")
 for what, body in (("say", {"text": "x"}), ("pause", {}), ("continue", {}),
                    ("cancel", {}), ("compact", {})):
     a = post(run, what, body)

@@ -337,6 +337,9 @@ void show_listen(struct wend_run *r, wend_listen_fn fn, void *ctx,
 void show_at(struct wend_run *r, int64_t due_us);
 /* The next visible event, now lent; NULL if none is. */
 const wend_event *show_next(struct wend_run *r);
+/* IN_PAUSE, IN_CONTINUE, or IN_COMPACT with its focus; `by` is recorded. */
+wend_status run_control(struct wend_run *r, enum input_kind kind, wend_str text,
+                        wend_str by);
 /* As wend_run_poll, also while the runtime is pumped. */
 wend_status run_poll(struct wend_run *r, const wend_event **event);
 /* What comes next cannot be read; seq is what is damaged. */

@@ -72,11 +72,18 @@ wend_status wend_run_say_parts(wend_run *r, wend_str text,
     return s;
 }
 
+wend_status run_control(wend_run *r, enum input_kind kind, wend_str text,
+                        wend_str by)
+{
+    struct input in = {.kind = kind, .by = by};
+
+    return kind == IN_COMPACT ? tell_text(r, &in, text, FOCUS_BYTES_MAX)
+                              : tell(r, &in);
+}
+
 wend_status wend_run_compact(wend_run *r, wend_str focus)
 {
-    struct input in = {.kind = IN_COMPACT, .by = STR("api")};
-
-    return tell_text(r, &in, focus, FOCUS_BYTES_MAX);
+    return run_control(r, IN_COMPACT, focus, STR("api"));
 }
 
 static bool action_waits(const wend_run *r, wend_str id)
@@ -233,16 +240,12 @@ bool run_waits_in_vain(const struct wend_run *r)
 
 wend_status wend_run_pause(wend_run *r)
 {
-    struct input in = {.kind = IN_PAUSE, .by = STR("api")};
-
-    return tell(r, &in);
+    return run_control(r, IN_PAUSE, STR_NONE, STR("api"));
 }
 
 wend_status wend_run_continue(wend_run *r)
 {
-    struct input in = {.kind = IN_CONTINUE, .by = STR("api")};
-
-    return tell(r, &in);
+    return run_control(r, IN_CONTINUE, STR_NONE, STR("api"));
 }
 
 wend_status wend_run_cancel(wend_run *r)

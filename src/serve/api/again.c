@@ -70,7 +70,6 @@ struct again {
     wend_str say, model;
     const struct json *parts, *results;
     wend_limits limits;
-    bool wait; /* do not run it */
 };
 
 static bool read_results(struct serve_ask *q, const struct json *list,

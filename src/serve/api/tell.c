@@ -283,7 +283,7 @@ void api_pause(struct serve_ask *q)
     if (!info || !no_members(q))
         return;
     if (r)
-        respond_direct(q, r, wend_run_pause(r->run));
+        respond_direct(q, r, run_control(r->run, IN_PAUSE, STR_NONE, q->user));
     else
         tell_inbox(q, info, &request);
 }
@@ -297,7 +297,8 @@ void api_continue(struct serve_ask *q)
     if (!info || !no_members(q))
         return;
     if (r)
-        respond_direct(q, r, wend_run_continue(r->run));
+        respond_direct(q, r,
+                       run_control(r->run, IN_CONTINUE, STR_NONE, q->user));
     else
         tell_inbox(q, info, &request);
 }
@@ -315,7 +316,7 @@ void api_compact(struct serve_ask *q)
         return;
     request.text = ask_text(q, focus);
     if (r)
-        respond_direct(q, r, wend_run_compact(r->run, focus));
+        respond_direct(q, r, run_control(r->run, IN_COMPACT, focus, q->user));
     else
         tell_inbox(q, info, &request);
 }
