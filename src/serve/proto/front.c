@@ -7,21 +7,6 @@
 
 /* ---- AG-UI --------------------------------------------------------------- */
 
-static void past_agui_calls(struct proto_ask *p, struct serve_ask *q,
-                            const struct json *m)
-{
-    struct buf calls = {.mem = &q->server->mem};
-
-    for (const struct json *c = json_items(json_get(m, "toolCalls")); c;
-         c = c->next) {
-        const struct json *f = json_get(c, "function");
-
-        past_call(&calls, json_get_str(c, "id"), json_get_str(f, "name"),
-                  json_get_str(f, "arguments"));
-    }
-    past_assistant(p, json_get_str(m, "content"), &calls);
-}
-
 /* Pieces of the user: {type:text}, {type:binary,data,mimeType,filename}. */
 static void say_agui(struct spoken *s, const struct json *content)
 {
@@ -59,7 +44,8 @@ static bool take_agui_message(struct serve_ask *q, struct proto_ask *p,
         return spoken_end(&s, p, s.answered || !m->next);
     }
     if (str_is(role, "assistant"))
-        past_agui_calls(p, q, m);
+        past_functions(q, p, json_get_str(m, "content"),
+                       json_get(m, "toolCalls"));
     else if (str_is(role, "tool"))
         past_result(p, json_get_str(m, "toolCallId"),
                     json_get_str(m, "content"), json_get(m, "error"));
@@ -335,18 +321,12 @@ static bool has_responses(const struct json *messages)
 
 void proto_ui(struct serve_ask *q)
 {
-    const struct json *body = proto_body(q), *list;
+    const struct json *body, *list = proto_messages(q, &body);
     struct proto_ask p;
     bool ok = true;
 
-    if (!body)
+    if (!list)
         return;
-    list = json_get(body, "messages");
-    if (!json_items(list)) {
-        respond_problem(q, 400, "body", "messages", NULL,
-                        "messages must be a list with at least one message");
-        return;
-    }
     ui_begin(q, &p, json_get_str(body, "id"));
     if (has_responses(list)) {
         resume_thread(q, &p, newest_parts(list), answer_ui);

@@ -59,6 +59,20 @@ void past_assistant(struct proto_ask *p, wend_str text, struct buf *calls)
     buf_free(calls);
 }
 
+void past_functions(struct serve_ask *q, struct proto_ask *p, wend_str text,
+                    const struct json *calls)
+{
+    struct buf list = {.mem = &q->server->mem};
+
+    for (const struct json *c = json_items(calls); c; c = c->next) {
+        const struct json *f = json_get(c, "function");
+
+        past_call(&list, json_get_str(c, "id"), json_get_str(f, "name"),
+                  json_get_str(f, "arguments"));
+    }
+    past_assistant(p, text, &list);
+}
+
 void past_result(struct proto_ask *p, wend_str call, wend_str text, bool failed)
 {
     json_open(&p->messages, NULL, '{');

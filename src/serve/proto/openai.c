@@ -83,21 +83,6 @@ static void refuse_role(struct serve_ask *q, wend_str role)
         (int)(role.len < 40 ? role.len : 40), role.ptr ? role.ptr : "");
 }
 
-static void past_chat_calls(struct proto_ask *p, struct serve_ask *q,
-                            const struct json *m)
-{
-    struct buf calls = {.mem = &q->server->mem};
-
-    for (const struct json *c = json_items(json_get(m, "tool_calls")); c;
-         c = c->next) {
-        const struct json *f = json_get(c, "function");
-
-        past_call(&calls, json_get_str(c, "id"), json_get_str(f, "name"),
-                  json_get_str(f, "arguments"));
-    }
-    past_assistant(p, text_of(q, json_get(m, "content")), &calls);
-}
-
 static bool take_chat_message(struct serve_ask *q, struct proto_ask *p,
                               const struct json *m)
 {
@@ -109,7 +94,7 @@ static bool take_chat_message(struct serve_ask *q, struct proto_ask *p,
     if (str_is(role, "system") || str_is(role, "developer")) {
         past_text(p, "system", text_of(q, content));
     } else if (str_is(role, "assistant")) {
-        past_chat_calls(p, q, m);
+        past_functions(q, p, text_of(q, content), json_get(m, "tool_calls"));
     } else if (str_is(role, "tool")) {
         past_result(p, json_get_str(m, "tool_call_id"), text_of(q, content),
                     false);
@@ -153,18 +138,12 @@ static void proto_go(struct serve_ask *q, struct proto_ask *p,
 
 void proto_chat(struct serve_ask *q)
 {
-    const struct json *body = proto_body(q), *list;
+    const struct json *body, *list = proto_messages(q, &body);
     struct proto_ask p;
     bool ok = true;
 
-    if (!body)
+    if (!list)
         return;
-    list = json_get(body, "messages");
-    if (!json_items(list)) {
-        respond_problem(q, 400, "body", "messages", NULL,
-                        "messages must be a list with at least one message");
-        return;
-    }
     proto_begin(q, &p);
     take_model(&p, json_get_str(body, "model"));
     p.stream = json_is_true(json_get(body, "stream"));

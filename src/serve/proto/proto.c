@@ -23,6 +23,19 @@ const struct json *proto_body(struct serve_ask *q)
     return NULL;
 }
 
+const struct json *proto_messages(struct serve_ask *q, const struct json **body)
+{
+    const struct json *list;
+
+    *body = proto_body(q);
+    list = json_get(*body, "messages");
+    if (!*body || json_items(list))
+        return *body ? list : NULL;
+    respond_problem(q, 400, "body", "messages", NULL,
+                    "messages must be a list with at least one message");
+    return NULL;
+}
+
 /* ---- Records as bytes ---------------------------------------------------- */
 
 struct speaker {

@@ -38,6 +38,9 @@ void proto_free(struct proto_ask *p);
 void past_text(struct proto_ask *p, const char *role, wend_str text);
 void past_call(struct buf *calls, wend_str id, wend_str name, wend_str args);
 void past_assistant(struct proto_ask *p, wend_str text, struct buf *calls);
+/* An assistant's message with calls {id, function:{name, arguments}}. */
+void past_functions(struct serve_ask *q, struct proto_ask *p, wend_str text,
+                    const struct json *calls);
 void past_result(struct proto_ask *p, wend_str call, wend_str text,
                  bool failed);
 
@@ -66,6 +69,9 @@ void proto_tool(struct proto_ask *p, wend_str name, wend_str description,
 
 /* The body as an object; NULL: it is answered. */
 const struct json *proto_body(struct serve_ask *q);
+/* The same with its list of messages, which is not empty. */
+const struct json *proto_messages(struct serve_ask *q,
+                                  const struct json **body);
 /* Starts the run and answers; frees p. */
 void proto_run(struct serve_ask *q, struct proto_ask *p);
 /* Answers with the events of a run in a dialect. */
