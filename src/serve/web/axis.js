@@ -95,9 +95,12 @@ export function critical({spans}) {
 
 const NAMES = ['bg', 'panel', 'sunk', 'line', 'edge', 'ink', 'mute', 'run', 'wait', 'fail', 'deny', 'ok', 'model', 'tool', 'action'];
 
-/* The tokens of the style sheet as colours that a canvas takes. */
+/* The tokens of the style sheet as colours that a canvas takes; asking is slow. */
+const palettes = {};
 export function palette() {
-	const probe = document.createElement('i'), out = {};
+	const key = document.documentElement.dataset.theme + matchMedia('(prefers-color-scheme: dark)').matches;
+	if (palettes[key]) return palettes[key];
+	const probe = document.createElement('i'), out = palettes[key] = {};
 	document.body.append(probe);
 	for (const n of NAMES) {
 		probe.style.setProperty('color', `var(--${n})`);

@@ -14,7 +14,6 @@ const frame = (most, ...kids) => el('div.pic', svg('svg', {width: W + 60, height
 const key = list => el('ul.key', ...list.map(([c, t]) => el('li', el('i', {class: c}), t)));
 const plot = (title, ...kids) => el('section.plot', el('h3', title), ...kids);
 
-/* Stacked bars; `rows` are lists of [value, class]. */
 function bars(rows, unit) {
 	const most = Math.max(1e-9, ...rows.map(r => r.reduce((a, [v]) => a + v, 0))), w = Math.min(32, W / rows.length);
 	return frame(unit(most), ...rows.flatMap((r, i) => {

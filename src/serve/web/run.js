@@ -241,8 +241,8 @@ export class RunPage {
 		const rest = () => {
 			if (this.closed) return;
 			this.views[this.current]?.update(this.state, this.redraw);
-			this.scrub.update(this.log.state);
 			this.inspector.update(this.state);
+			this.scrub.update(this.log.state);
 			this.redraw = false;
 		};
 		/* The rest of a first picture in a frame of its own. */

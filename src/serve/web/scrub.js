@@ -93,7 +93,6 @@ export class Scrubber {
 			if (row[x]) fill(g, colour, x, colour === c.model ? 6 : 20, e - x, colour === c.model ? 8 : 2 + row[x] * 3);
 		}
 		for (const [p, x, w] of bad) fill(g, p.state === 'denied' ? c.deny : c.fail, x, p.kind === 'model' ? 3 : 18, w, 15);
-		/* The part that the timeline shows, and where the slider stands. */
 		if (t.v1 !== null) for (const [x, w, edge] of [[0, t.v0 * s.k, t.v0 * s.k], [t.v1 * s.k, this.w, t.v1 * s.k]]) {
 			fill(g, c.bg, x, 0, w, HIGH, 0.66);
 			fill(g, c.edge, edge - 1, 0, 2, HIGH);
@@ -103,7 +102,6 @@ export class Scrubber {
 		this.marks(state, c);
 	}
 
-	/* Turns, failures, questions and forks above the slider. */
 	marks({marks, seq}, c) {
 		const g = this.ticks.getContext('2d'), turns = marks.filter(m => m.kind === 'turn').length;
 		g.clearRect(0, 0, this.w, 8);

@@ -8,7 +8,7 @@ import {el, button, put, filled, foreign, plain, oneLine, mark, look, stateWord,
 import {Markdown, markdown} from './md.js';
 import * as api from './api.js';
 
-const PAGE = 200, FIRST = 50;
+const PAGE = 200, FIRST = 36;
 const NEAR = 48; /* pixels from the end within which the end is followed */
 const LINES = 200; /* of an output, before it is shortened */
 const CHARS = 200000;
