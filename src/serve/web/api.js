@@ -21,15 +21,6 @@ const emit = (type, detail) => bus.dispatchEvent(new CustomEvent(type, {detail})
 
 /* -- The token */
 
-function fromFragment() {
-	const hash = location.hash.slice(1);
-	if (!hash) return null;
-	const m = /^(?:token=|t=)?([A-Za-z0-9._~+/=-]{8,512})$/.exec(hash);
-	if (!m) return null;
-	history.replaceState(null, '', location.pathname + location.search);
-	return decodeURIComponent(m[1]);
-}
-
 export function setToken(t) {
 	token = t;
 	try { sessionStorage.setItem('wend.token', t ?? ''); } catch { /* this page only */ }
@@ -37,12 +28,13 @@ export function setToken(t) {
 
 /* From the fragment, this tab, or a sibling tab; null: the user must paste it. */
 export async function findToken() {
-	let t = fromFragment();
+	let t = /^#(?:token=|t=)?([\w.~+/=-]{8,512})$/.exec(location.hash)?.[1];
+	if (t) history.replaceState(null, '', location.pathname + location.search);
 	try { t ||= sessionStorage.getItem('wend.token'); } catch { /* none kept */ }
-	if (!t) t = await new Promise(done => {
+	t ||= await new Promise(done => {
 		asked.add(done);
 		channel.postMessage({ask: 'token'});
-		setTimeout(() => done(null), 250);
+		setTimeout(done, 250);
 	});
 	asked.clear();
 	if (t) setToken(t);
@@ -54,38 +46,25 @@ export async function findToken() {
 export class Problem extends Error {
 	constructor(status, body) {
 		super(body.detail || body.title || 'status ' + status);
-		this.status = status;
-		this.body = body;
-		this.code = body.code;
+		Object.assign(this, {status, body, code: body.code});
 	}
 }
 
-export async function ask(path, {method = 'GET', body, headers, accept, text, signal, raw} = {}) {
-	let res;
-	try {
-		res = await fetch(path, {method, signal, cache: 'no-store',
-			headers: {Authorization: 'Bearer ' + token, Accept: accept || 'application/json',
-				...(body != null && !raw ? {'Content-Type': 'application/json'} : {}), ...headers},
-			body: body == null ? undefined : raw ? body : JSON.stringify(body)});
-	} catch (e) {
-		if (e.name === 'AbortError') throw e;
-		throw new Problem(0, {detail: 'no contact with the server'});
-	}
+export async function ask(path, {method, body, headers, text, signal, raw} = {}) {
+	const res = await fetch(path, {method, signal, cache: 'no-store', headers: {Authorization: 'Bearer ' + token,
+		Accept: 'application/json', ...(body ? {'Content-Type': 'application/json'} : {}), ...headers},
+	body: body && JSON.stringify(body)}).catch(e => {
+		throw e.name === 'AbortError' ? e : new Problem(0, {detail: 'no contact with the server'});
+	});
 	if (res.status === 401) emit('unauthorized');
-	if (!res.ok) {
-		let b = {};
-		try { b = await res.json(); } catch { /* not a problem document */ }
-		throw new Problem(res.status, b && typeof b === 'object' ? b : {});
-	}
-	if (raw === 'response') return res;
-	return text ? res.text() : res.status === 204 ? null : res.json();
+	if (!res.ok) throw new Problem(res.status, await res.json().catch(() => null) ?? {});
+	return raw ? res : text ? res.text() : res.json();
 }
 
 export const post = (path, body = {}, headers) => ask(path, {method: 'POST', body, headers});
 
 export const run = (id, rest = '') => '/v1/runs/' + encodeURIComponent(id) + rest;
 
-/* A whole log. */
 export async function load(id) {
 	const log = new Log();
 	for (let from = 1; from;) {
@@ -98,54 +77,28 @@ export async function load(id) {
 
 /* -- Server-sent events over fetch */
 
-/* Calls frame(id, event, data) for each; returns when the stream ends. */
+/* Calls frame(event, data) for each; returns when the stream ends. */
 async function read(body, frame, alive) {
 	const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-	let rest = '', id = '', event = '', data = null;
-	const line = l => {
-		if (l === '') {
-			if (data !== null) frame(id, event, data);
-			id = event = '';
-			data = null;
-		} else if (l.startsWith('data:')) {
-			const v = l.slice(l[5] === ' ' ? 6 : 5);
-			data = data === null ? v : data + '\n' + v;
-		} else if (l.startsWith('id:')) id = l.slice(3).trim();
-		else if (l.startsWith('event:')) event = l.slice(6).trim();
-	};
-	for (;;) {
-		const {done, value} = await reader.read();
-		if (done) return;
+	for (let rest = '', got; !(got = await reader.read()).done;) {
 		alive();
-		rest += value;
-		let from = 0, at;
-		while ((at = rest.indexOf('\n', from)) >= 0) {
-			line(rest.slice(from, rest[at - 1] === '\r' ? at - 1 : at));
-			from = at + 1;
+		const list = (rest + got.value).split('\n\n');
+		rest = list.pop();
+		for (const f of list) {
+			const field = name => f.split('\n').filter(l => l.startsWith(name)).map(l => l.slice(name.length).trimStart()).join('\n');
+			if (field('data:')) frame(field('event:'), field('data:'));
 		}
-		rest = rest.slice(from);
 	}
 }
 
 /* A stream that comes back by itself. `path()` and `last()` are asked at each
  * connection. Ends for good with 204, with `over()`, or with close(). */
 export function stream({path, last, frame, over, state}) {
-	let stopped = false, control = null, timer = 0, tries = 0, lostAt = 0;
-	let lostTimer = 0, quiet = 0, hidden = 0;
-	const lost = () => {
-		lostAt ||= Date.now();
-		lostTimer ||= setTimeout(() => state?.('lost', lostAt), LOST_MS);
-	};
-	const found = () => {
+	let stopped, control, timer, tries = 0, lostTimer, quiet, hidden;
+	const found = what => {
 		clearTimeout(lostTimer);
-		if (lostAt) state?.('live');
-		lostAt = lostTimer = 0;
-	};
-	const stop = why => {
-		stopped = true;
-		close();
-		found();
-		state?.(why);
+		lostTimer = null;
+		state(what);
 	};
 	const close = () => {
 		clearTimeout(timer);
@@ -153,38 +106,38 @@ export function stream({path, last, frame, over, state}) {
 		control?.abort();
 		control = null;
 	};
+	const stop = why => {
+		stopped = true;
+		close();
+		found(why);
+	};
 	const later = ms => {
-		lost();
-		clearTimeout(timer);
-		timer = setTimeout(connect, ms ?? Math.min(WAIT_MAX,
-			WAIT_MIN * 2 ** tries++) * (0.5 + Math.random() / 2));
+		const at = Date.now();
+		lostTimer ||= setTimeout(() => state('lost', at), LOST_MS);
+		timer = setTimeout(connect, ms ?? Math.min(WAIT_MAX, WAIT_MIN * 2 ** tries++) * (0.5 + Math.random() / 2));
 	};
 	async function connect() {
 		if (stopped || document.hidden) return;
-		const mine = control = new AbortController();
-		const alive = () => {
+		const mine = control = new AbortController(), alive = () => {
 			clearTimeout(quiet);
 			quiet = setTimeout(() => mine.abort(), QUIET_MS);
 		};
 		let wait;
 		try {
-			const id = last?.(), headers = {Accept: 'text/event-stream'};
-			if (id) headers['Last-Event-ID'] = String(id);
 			alive();
-			const res = await ask(path(), {headers, signal: mine.signal, raw: 'response'});
+			const id = last?.(), res = await ask(path(), {signal: mine.signal, raw: true, headers: {Accept: 'text/event-stream',
+				...(id ? {'Last-Event-ID': id} : {})}});
 			if (res.status === 204) return stop('over');
-			found();
-			state?.('live');
-			await read(res.body, (i, event, data) => {
+			found('live');
+			await read(res.body, (event, data) => {
 				if (event === 'bye') wait = JSON.parse(data).retry_ms ?? 1000;
 				else if (event === 'gone') { emit('unauthorized'); stop('gone'); }
-				else { tries = 0; frame(i, event, data); }
+				else { tries = 0; frame(event, data); }
 			}, alive);
 			if (stopped || await over?.()) return stop('over');
 		} catch (e) {
 			if (stopped || (mine !== control && document.hidden)) return;
-			if (e.status === 401 || e.status === 403 || e.status === 404)
-				return stop('gone');
+			if ([401, 403, 404].includes(e.status)) return stop('gone');
 		}
 		if (mine === control) later(wait);
 	}
@@ -225,7 +178,7 @@ export function startFeed() {
 	const hold = () => document.hidden ? later() : new Promise(release => {
 		const s = stream({
 			path: () => '/v1/feed',
-			frame(id, event, data) {
+			frame(event, data) {
 				if (event !== 'run') return;
 				const row = JSON.parse(data);
 				emit('run', row);
@@ -250,8 +203,6 @@ export function startFeed() {
 	const take = () => document.hidden ? later() : navigator.locks ? navigator.locks.request('wend.feed', hold) : hold();
 	take();
 }
-
-/* -- Small things that several pages ask */
 
 export async function sha256(text) {
 	const d = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));

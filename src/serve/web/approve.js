@@ -95,7 +95,6 @@ class Card {
 	}
 }
 
-/* The cards of all open questions of a run. */
 export class Approvals {
 	constructor(ctx) {
 		Object.assign(this, {ctx, cards: new Map(), node: el('div.cards')});

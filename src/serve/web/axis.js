@@ -43,7 +43,6 @@ export class Scale {
 		this.k = Math.max(1, width - (seg(v1) - this.first) * CUT) / Math.max(1e-6, v1 - v0);
 	}
 
-	/* Seconds of the clock to a place. */
 	virtual(t) {
 		let i = this.segs.length - 1;
 		while (i > 0 && this.segs[i].a > t) i--;
@@ -96,9 +95,12 @@ export function critical({spans}) {
 
 const NAMES = ['bg', 'panel', 'sunk', 'line', 'edge', 'ink', 'mute', 'run', 'wait', 'fail', 'deny', 'ok', 'model', 'tool', 'action'];
 
-/* The tokens of the style sheet as colours that a canvas takes. */
+/* The tokens of the style sheet as colours that a canvas takes; asking is slow. */
+const palettes = {};
 export function palette() {
-	const probe = document.createElement('i'), out = {};
+	const key = document.documentElement.dataset.theme + matchMedia('(prefers-color-scheme: dark)').matches;
+	if (palettes[key]) return palettes[key];
+	const probe = document.createElement('i'), out = palettes[key] = {};
 	document.body.append(probe);
 	for (const n of NAMES) {
 		probe.style.setProperty('color', `var(--${n})`);
@@ -106,6 +108,22 @@ export function palette() {
 	}
 	probe.remove();
 	return out;
+}
+
+/* A canvas of w x h pixels of the page; how to fill a part of it. */
+export function sharp(canvas, w, h) {
+	const dpr = Math.min(2, devicePixelRatio || 1), g = canvas.getContext('2d');
+	canvas.width = Math.round(w * dpr);
+	canvas.height = Math.round(h * dpr);
+	g.scale(dpr, dpr);
+	return dpr;
+}
+
+export function fill(g, colour, x, y, w, h, alpha = 1) {
+	g.globalAlpha = alpha;
+	g.fillStyle = colour;
+	g.fillRect(x, y, w, h);
+	g.globalAlpha = 1;
 }
 
 const hatches = new Map();

@@ -37,7 +37,7 @@ function open(s, e, key, span) {
 
 function item(s, e, it) {
 	const i = s.items.length;
-	s.items.push({i, seq: e.seq, time: e.time, turn: e.turn ?? -1, ...it});
+	s.items.push({i, seq: e.seq, ...it});
 	if (it.span >= 0) set(s, it.span, {item: i});
 }
 
@@ -111,10 +111,10 @@ function delta(s, e, field) {
 
 /* -- The events */
 
-const CONTROLS = {cancel: 'canceled', pause: 'paused', continue: 'continued', limits: 'limits changed',
+const CONTROLS = {__proto__: null, cancel: 'canceled', pause: 'paused', continue: 'continued', limits: 'limits changed',
 	compact: 'asked to shorten the conversation'};
 
-const on = {
+const on = {__proto__: null,
 	run_start(s, e, d) {
 		const {prompt, agent, model, user, session, cwd, limits, labels = {}, plan, follows, config} = d;
 		s.t0 = e.time;
@@ -218,7 +218,7 @@ const on = {
 		if (d.what === 'pause' || d.what === 'continue') s.paused = d.what === 'pause';
 		if (d.what === 'cancel') s.by = d.by;
 		status(s);
-		note(s, e, `${Object.hasOwn(CONTROLS, d.what) ? CONTROLS[d.what] : d.what} by ${d.by}`);
+		note(s, e, `${CONTROLS[d.what] ?? d.what} by ${d.by}`);
 	},
 	metrics(s, e, d) { s.metrics = d; },
 	warning: (s, e, d) => note(s, e, d.message, 'warn', {code: d.code}),
@@ -228,51 +228,43 @@ const on = {
 	},
 };
 
-const DELTAS = {text_delta: 'text', thinking_delta: 'thinking',
-	args_delta: 'writing', call_output: 'live', action_output: 'live'};
+const DELTAS = {__proto__: null, text_delta: 'text', thinking_delta: 'thinking', args_delta: 'writing', call_output: 'live', action_output: 'live'};
 
 /* One event into a state. True if it was new. */
 export function fold(s, e) {
 	if (e.n !== undefined) {
-		if (Object.hasOwn(DELTAS, e.type)) delta(s, e, DELTAS[e.type]);
+		if (DELTAS[e.type]) delta(s, e, DELTAS[e.type]);
 		return false;
 	}
 	if (e.seq !== s.seq + 1) return false;
 	s.seq = e.seq;
-	if (Object.hasOwn(on, e.type)) on[e.type](s, e, e.data);
+	on[e.type]?.(s, e, e.data);
 	s.time = e.time;
 	return true;
 }
 
 /* -- The log: exact bytes, and the state at any event */
 
-const HEAD = /^\{"run":"([^"]*)","seq":(\d+),(?:"n":(\d+),)?"time":([\d.]+),"type":"(\w+)"/;
+const KEPT = /^\{"run":"[^"]*","seq":(\d+),"time"/;
 
 export class Log {
 	constructor() {
-		this.raw = [];
-		this.types = [];
-		this.times = [];
-		this.state = begin();
-		this.snaps = [copyState(this.state)];
+		Object.assign(this, {raw: [], types: [], state: begin(), snaps: [begin()]});
 	}
 
 	/* A line of bytes as it came. False: a repeat, or not the next one. */
 	add(raw) {
-		const m = HEAD.exec(raw);
-		if (m && m[3] === undefined && +m[2] <= this.state.seq) return false;
+		if (KEPT.exec(raw)?.[1] <= this.state.seq) return false;
 		const e = JSON.parse(raw);
 		if (!fold(this.state, e)) return false;
 		this.raw.push(raw);
 		this.types.push(e.type);
-		this.times.push(e.time);
 		if (e.seq % SNAP === 0) this.snaps[e.seq / SNAP] = copyState(this.state);
 		return true;
 	}
 
 	event(seq) { return JSON.parse(this.raw[seq - 1]); }
 
-	/* The state after event `seq`. */
 	at(seq) {
 		if (seq >= this.state.seq) return this.state;
 		const k = Math.floor(seq / SNAP), s = copyState(this.snaps[k]);
@@ -282,13 +274,8 @@ export class Log {
 
 	/* Where a stream has to begin so that no text of what is open is missing. */
 	from() {
-		let seq = this.state.seq;
-		for (const i of this.state.open.values()) {
-			const p = this.state.spans[i];
-			if (p.kind === 'model' || p.kind === 'call' || p.kind === 'action')
-				seq = Math.min(seq, p.seq);
-		}
-		return seq;
+		const {seq, spans, open} = this.state, live = [...open.values()].map(i => spans[i]).filter(p => p.pieces);
+		return Math.min(seq, ...live.map(p => p.seq));
 	}
 }
 

@@ -1,9 +1,9 @@
 /* inspect.js - everything about one span or one event: summary, what went in,
  * what came out, the events byte for byte. */
-import {el, button, put, foreign, oneLine, plain, badge, look, stateWord, ms, count, cost, when, iso, copy, bytes,
+import {el, button, filled, foreign, oneLine, plain, badge, look, stateWord, ms, count, cost, when, iso, copy, bytes,
 	runHref} from './text.js';
-import {output, files} from './talk.js';
-import {Markdown} from './md.js';
+import {output, part, files, why} from './talk.js';
+import {markdown} from './md.js';
 
 const TABS = ['Summary', 'In', 'Out', 'Raw'];
 
@@ -11,9 +11,7 @@ const TABS = ['Summary', 'In', 'Out', 'Raw'];
 export function tree(value, key, open) {
 	const name = key == null ? '' : el('span.jkey', plain(String(key), 80) + ': ');
 	if (value === null || typeof value !== 'object') {
-		const v = el('span.j' + typeof value);
-		put(v, typeof value === 'string' ? value : JSON.stringify(value), {cap: 20000});
-		return el('div.jrow', name, v);
+		return el('div.jrow', name, filled(el('span.j' + typeof value), value ?? 'null', {cap: 20000}));
 	}
 	const list = Object.entries(value), n = list.length;
 	const d = el('details.jtree', {open: !!open, on: {toggle: fill}}, el('summary', name, Array.isArray(value) ? `[${n}]` : `{${n}}`));
@@ -77,18 +75,17 @@ export class Inspector {
 
 	/* Nothing is chosen: the run itself. */
 	run(state) {
-		const r = state.run, l = r.limits ?? {}, {id} = this.ctx, f = state.fork;
+		const r = state.run, l = r.limits ?? {}, {id} = this.ctx, f = state.fork, labels = Object.entries(r.labels).map(x => x.join('=')).join(', ');
 		this.head([el('b', 'Run')], [['id', id], ['link', location.origin + runHref(id)], ['command', 'wend view ' + id]]);
 		this.body.replaceChildren(facts([['Agent', foreign(r.agent)], ['Model', foreign(r.model)],
 			['Started', `${when(state.t0)} (${iso(state.t0)})`], ['Folder', foreign(r.cwd)],
 			['Session', r.session && foreign(r.session)], ['User', r.user && foreign(r.user)],
 			['Limits', [l.turns && `${l.turns} turns`, l.time_ms && ms(l.time_ms), l.tokens && count(l.tokens) + ' tokens',
 				l.cost && cost(l.cost), l.parallel && `${l.parallel} at once`].filter(Boolean).join(', ')],
-			['Tools', r.tools || ''], ['Labels', foreign(Object.entries(r.labels).map(x => x.join('=')).join(', '))],
+			['Tools', r.tools || ''], ['Labels', labels && foreign(labels)],
 			['Parent', r.parent && link(runHref(r.parent), r.parent)],
 			['Fork of', f && link(runHref(f.parent), `${f.parent}, at ${f.at}`)],
-			['Compare', f && link(`/diff/${encodeURIComponent(f.parent)}/${encodeURIComponent(id)}`, 'with its parent')]]
-			.filter(([k, v]) => k !== 'Labels' || v.textContent)));
+			['Compare', f && link(`/diff/${encodeURIComponent(f.parent)}/${encodeURIComponent(id)}`, 'with its parent')]]));
 	}
 
 	span(s, p, run) {
@@ -122,11 +119,7 @@ export class Inspector {
 			['Query', p.query && foreign(p.query)],
 			['Actions', p.kind === 'plan' && `${p.actions} in ${p.waves} waves`], ['Key', p.idem && foreign(p.idem)],
 			['Events', el('span', ev(p.seq), p.end && ' to ', p.end && ev(p.end))]])];
-		if (p.error) {
-			const e = el('p.why', {dir: 'auto'});
-			put(e, p.error.message, {cap: 10000});
-			out.push(e, p.error.effect_possible ? el('p.warn', 'An effect is possible.') : '');
-		}
+		if (p.error) out.push(why(p.error), p.error.effect_possible ? el('p.warn', 'An effect is possible.') : '');
 		return out;
 	}
 
@@ -135,15 +128,14 @@ export class Inspector {
 		if (p.kind === 'model') return [el('p', `${p.messages} messages. `, link(`?e=${p.seq}&v=context`, 'What was sent'))];
 		if (a == null) return [el('p.mute', 'Nothing.')];
 		return typeof a !== 'object' || a.blob ? [output(a, run)] :
-			Object.entries(a).flatMap(([k, v]) => [el('div.label', plain(k, 80)), output(v, run)]);
+			Object.entries(a).flatMap(([k, v]) => part(plain(k, 80), v, run));
 	}
 
 	Out(s, p, run) {
-		const out = [], md = new Markdown();
-		if (p.thinking) out.push(el('div.label', 'Thinking'), output(p.thinking, run));
-		md.update(p.text ?? '', true);
-		if (p.text) out.push(md.node);
-		for (const c of p.kind === 'model' && p.calls || []) out.push(el('div.label', 'calls ', foreign(c.name)), output(c.args, run));
+		const out = [];
+		if (p.thinking) out.push(...part('Thinking', p.thinking, run));
+		if (p.text) out.push(markdown(p.text));
+		for (const c of p.kind === 'model' && p.calls || []) out.push(...part('calls ' + plain(c.name, 60), c.args, run));
 		if (p.output != null || p.live) out.push(output(p.output ?? p.live, run));
 		if (p.structured != null) out.push(el('div.label', 'Structured'), tree(p.structured, null, 2));
 		if (p.parts && p.kind !== 'context') out.push(files(p.parts, run));
@@ -155,11 +147,9 @@ export class Inspector {
 		return [...new Set([p.seq, p.ask?.seq, p.start, p.end])].filter(Boolean).sort((x, y) => x - y).flatMap(n => this.raw(n));
 	}
 
-	/* One event: a tree, or the bytes. */
 	raw(seq) {
-		const raw = this.ctx.log.raw[seq - 1], pre = el('pre.out', {tabindex: 0}), asTree = () => tree(JSON.parse(raw), null, 3);
+		const raw = this.ctx.log.raw[seq - 1], pre = filled(el('pre.out', {tabindex: 0}), raw, {cap: 300000}), asTree = () => tree(JSON.parse(raw), null, 3);
 		if (!raw) return [];
-		put(pre, raw, {cap: 300000});
 		const both = el('div', asTree()), flip = button('bytes', () => {
 			const b = both.firstChild === pre;
 			both.replaceChildren(b ? asTree() : pre);

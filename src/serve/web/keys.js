@@ -1,5 +1,5 @@
 /* keys.js - the sheet of keys. */
-import {el, button, on} from './text.js';
+import {el, button, sheet} from './text.js';
 
 const KEYS = [['?', 'this sheet'], ['j k', 'next, previous row'], ['/', 'filter'],
 	['g g', 'first message'], ['G', 'last message'], ['[ ]', 'previous, next turn'],
@@ -9,12 +9,7 @@ const KEYS = [['?', 'this sheet'], ['j k', 'next, previous row'], ['/', 'filter'
 	['\u2190 \u2192', 'fold, unfold; on the slider: an event, with Shift a turn']];
 
 export function help() {
-	const d = el('dialog', {'aria-label': 'Keys'}, el('h2', 'Keys'),
-		el('div.keys', ...KEYS.flatMap(([k, what]) => [el('span',
-			...k.split(' ').flatMap(x => [el('kbd', x), ' '])), el('span', what)])),
-		el('p.mute', 'Single keys can be turned off in the menu.'),
-		el('div.buttons', button('Close', () => d.close())));
-	on(d, 'close', () => d.remove());
-	document.body.append(d);
-	d.showModal();
+	const d = sheet('Keys', el('div.keys', ...KEYS.flatMap(([k, what]) => [el('span',
+		...k.split(' ').flatMap(x => [el('kbd', x), ' '])), el('span', what)])),
+	el('p.mute', 'Single keys can be turned off in the menu.'), el('div.buttons', button('Close', () => d.close())));
 }

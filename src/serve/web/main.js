@@ -19,7 +19,6 @@ const ROUTES = [
 
 export const shell = {
 	main: $('main'),
-	/* Links to what is above this page, then its name. */
 	crumbs: (...list) => $('crumbs').replaceChildren(el('a.brand', {href: '/'}, 'wend'), ...list.flatMap((c, i) =>
 		[el('span.sep', {'aria-hidden': 'true'}, '/'), i === list.length - 1 ? el('h1.here', {'aria-current': 'page'}, c) : c])),
 	facts: (...list) => $('facts').replaceChildren(...list),

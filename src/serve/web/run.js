@@ -1,7 +1,7 @@
 /* run.js - the page of one run: loads its log, follows it, and shows it in
  * views. One queue, one frame: lines are folded and views redrawn at most once
  * a frame, and never for longer than BUDGET_MS. */
-import {el, button, badge, foreign, oneLine, plain, stateWord, ms, count, cost, say, copy, on, runHref,
+import {el, button, badge, foreign, oneLine, plain, stateWord, ms, count, cost, say, copy, on, frames, runHref,
 	BAD} from './text.js';
 import {Log, pageLines} from './fold.js';
 import * as api from './api.js';
@@ -46,23 +46,18 @@ export function composer(text, name, send) {
 export class RunPage {
 	constructor(main, id, params) {
 		Object.assign(this, {id, log: new Log(), queue: [], qi: 0, at: null, loading: true});
+		this.soon = frames(() => this.step());
 		this.build(main);
 		this.params(params);
-		const changed = ({detail: r}) => {
+		this.end = new AbortController();
+		on(api.bus, 'run', ({detail: r}) => {
 			if (r.run !== id) return;
 			this.row = {...this.row, ...r};
-			/* Resumed, by whomever. */
 			if (!this.loading && !this.stream && !this.over() && !this.dead()) this.follow();
 			this.soon();
-		}, again = () => { this.redraw = true; this.soon(); };
-		on(api.bus, 'run', changed);
-		on(window, 'wend-look', again);
-		const timer = setInterval(() => document.hidden || this.over() || this.past || this.dead() || this.soon(), 1000);
-		this.undo = () => {
-			api.bus.removeEventListener('run', changed);
-			removeEventListener('wend-look', again);
-			clearInterval(timer);
-		};
+		}, this.end);
+		on(window, 'wend-look', () => this.again(), this.end);
+		this.timer = setInterval(() => document.hidden || this.over() || this.past || this.dead() || this.soon(), 1000);
 	}
 
 	get state() { return this.past ?? this.log.state; }
@@ -122,8 +117,7 @@ export class RunPage {
 			if (this.current === key) this.tab(name, true);
 		});
 		this.view.replaceChildren(view.node);
-		this.redraw = true;
-		this.soon();
+		this.again();
 	}
 
 	tabKey(e) {
@@ -180,8 +174,7 @@ export class RunPage {
 		this.loading = false;
 		this.place();
 		if (!this.over() && !this.dead()) this.follow();
-		this.redraw = true;
-		this.soon();
+		this.again();
 	}
 
 	follow() {
@@ -195,7 +188,7 @@ export class RunPage {
 				first = false;
 				return seq;
 			},
-			frame: (id, event, data) => {
+			frame: (event, data) => {
 				if (event === 'lagged') return;
 				this.queue.push(data);
 				this.soon();
@@ -215,11 +208,10 @@ export class RunPage {
 		});
 	}
 
-	soon() {
-		if (!this.closed) this.frame ||= requestAnimationFrame(() => { this.frame = 0; this.step(); });
-	}
+	again() { this.redraw = true; this.soon(); }
 
 	step() {
+		if (this.closed) return;
 		const t = performance.now(), was = this.log.state.seq, s = this.log.state;
 		while (this.qi < this.queue.length) {
 			this.log.add(this.queue[this.qi++]);
@@ -249,8 +241,8 @@ export class RunPage {
 		const rest = () => {
 			if (this.closed) return;
 			this.views[this.current]?.update(this.state, this.redraw);
-			this.scrub.update(this.log.state);
 			this.inspector.update(this.state);
+			this.scrub.update(this.log.state);
 			this.redraw = false;
 		};
 		/* The rest of a first picture in a frame of its own. */
@@ -320,8 +312,7 @@ export class RunPage {
 		this.inspector.show(what);
 		if (jump && p?.item >= 0) this.talk.show(p.item);
 		if (p) this.time.reveal(p.i);
-		this.redraw = true;
-		this.soon();
+		this.again();
 	}
 
 	/* The state after event `seq`; null is now. */
@@ -333,8 +324,7 @@ export class RunPage {
 		this.talk.follow = true;
 		this.talk.state = null;
 		this.drew = 1;
-		this.redraw = true;
-		this.soon();
+		this.again();
 	}
 
 	nextBad() {
@@ -375,8 +365,8 @@ export class RunPage {
 		this.stream?.close();
 		this.cards.close();
 		this.time.close();
-		cancelAnimationFrame(this.frame);
-		this.undo();
+		this.end.abort();
+		clearInterval(this.timer);
 	}
 }
 

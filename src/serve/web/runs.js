@@ -1,5 +1,5 @@
 /* runs.js - the list of runs, live. */
-import {el, button, badge, foreign, oneLine, ms, count, cost, age, iso, say, on, css, runHref, BAD} from './text.js';
+import {el, button, badge, foreign, oneLine, ms, count, cost, age, iso, say, on, css, frames, runHref, BAD} from './text.js';
 import * as api from './api.js';
 import {shell, query} from './main.js';
 
@@ -39,7 +39,7 @@ const cells = r => [
 
 class Runs {
 	constructor(main, params) {
-		Object.assign(this, {rows: new Map(), fresh: new Map(), shown: new Map(), filter: params.get('q') || ''});
+		Object.assign(this, {rows: new Map(), fresh: new Map(), shown: new Map(), filter: params.get('q') || '', soon: frames(() => this.draw())});
 		this.input = el('input', {type: 'search', id: 'filter', spellcheck: 'false', placeholder: 'state:failed since:1d "words"',
 			'aria-label': 'Filter runs', on: {input: () => this.typed()}});
 		this.input.value = this.filter;
@@ -84,7 +84,7 @@ class Runs {
 			return;
 		}
 		this.rows.set(r.run, {...known, ...r});
-		this.frame ||= requestAnimationFrame(() => { this.frame = 0; this.draw(); });
+		this.soon();
 	}
 
 	take() {
@@ -101,15 +101,10 @@ class Runs {
 			return d.toDateString() === today ? 'Today' : d.toLocaleDateString(undefined,
 				{weekday: 'short', day: 'numeric', month: 'short', year: 'numeric'});
 		};
-		const groups = new Map([['Waiting for you', []]]);
-		for (const r of all) {
-			const name = r.status === 'waiting' ? 'Waiting for you' : day(r);
-			if (!groups.has(name)) groups.set(name, []);
-			groups.get(name).push(r);
-		}
-		const longest = Math.max(1000, ...all.map(took)), waits = groups.get('Waiting for you').length;
+		const waiting = all.filter(r => r.status === 'waiting'), waits = waiting.length, longest = Math.max(1000, ...all.map(took));
+		const groups = [['Waiting for you', waiting], ...Map.groupBy(all.filter(r => r.status !== 'waiting'), day)];
 		const focus = document.activeElement.closest('tr')?.dataset.run;
-		this.table.replaceChildren(this.table.tHead, ...[...groups].filter(([, l]) => l.length).map(([name, list]) => el('tbody',
+		this.table.replaceChildren(this.table.tHead, ...groups.filter(([, l]) => l.length).map(([name, list]) => el('tbody',
 			el('tr.group', el('th', {colspan: HEADS.length, scope: 'rowgroup'}, name, ' ', el('span.mute', list.length))),
 			...list.map(r => this.tr(r, longest)))));
 		if (focus) this.shown.get(focus)?.tr.querySelector('a').focus();
@@ -132,7 +127,6 @@ class Runs {
 			el('pre.code', "wend run -m PROVIDER:MODEL 'What is 6 * 7?'")]);
 	}
 
-	/* Ages and open durations, once a second. */
 	tick() {
 		for (const [id, {tr}] of document.hidden ? [] : this.shown) {
 			const r = this.rows.get(id), put = (c, text) => {
@@ -152,14 +146,14 @@ class Runs {
 }
 
 export async function open(main, parts, params) {
-	const page = new Runs(main, params), changed = ({detail}) => page.row(detail), timer = setInterval(() => page.tick(), 1000);
+	const page = new Runs(main, params), end = new AbortController(), timer = setInterval(() => page.tick(), 1000);
 	shell.crumbs('runs');
-	on(api.bus, 'run', changed);
+	on(api.bus, 'run', ({detail}) => page.row(detail), end);
 	await page.load();
 	say(`${page.rows.size} runs`);
 	return {
 		close() {
-			api.bus.removeEventListener('run', changed);
+			end.abort();
 			clearInterval(timer);
 		},
 		change(p) {

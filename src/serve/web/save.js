@@ -10,12 +10,12 @@ export async function save(ctx) {
 	talk.state = s;
 	talk.from = s.items.length;
 	talk.window(0);
-	for (const d of talk.list.querySelectorAll('details')) {
+	for (const x of talk.items) for (const d of [x.more, x.thought]) if (d) {
 		d.open = true;
-		d.dispatchEvent(new Event('toggle'));
+		if (x.more) x.fill();
+		else x.think(x.span);
+		d.open = false;
 	}
-	for (const x of talk.items) { if (x.more) x.fill(); if (x.span?.thinking) x.think(x.span); }
-	for (const d of talk.list.querySelectorAll('details')) d.open = false;
 	for (const b of talk.list.querySelectorAll('button,img')) b.remove();
 	const title = plain(s.run?.prompt ?? ctx.id, 120);
 	const xml = new XMLSerializer().serializeToString(talk.list);

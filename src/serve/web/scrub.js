@@ -1,8 +1,8 @@
 /* scrub.js - all of a run in 40 pixels, the slider through its events, and the
  * fork from where it stands. */
-import {el, button, plain, oneLine, say, age, on, runHref, BAD} from './text.js';
+import {el, button, plain, oneLine, say, age, on, sheet, runHref, BAD} from './text.js';
 import {again} from './fold.js';
-import {segments, total, Scale, palette, hue, leaf} from './axis.js';
+import {segments, total, Scale, palette, sharp, fill, hue, leaf} from './axis.js';
 import * as api from './api.js';
 import {go} from './main.js';
 
@@ -12,30 +12,27 @@ const OFTEN_MS = 250; /* between two pictures of a run that goes on */
 export class Scrubber {
 	constructor(ctx) {
 		this.ctx = ctx;
-		this.canvas = el('canvas.overview', {'aria-hidden': 'true'});
+		this.canvas = el('canvas.overview', {'aria-hidden': 'true', on: {
+			pointerdown: e => {
+				this.drag = [this.at(e), this.at(e)];
+				this.canvas.setPointerCapture(e.pointerId);
+			},
+			pointermove: e => {
+				if (!this.drag) return;
+				this.drag[1] = this.at(e);
+				ctx.again();
+			},
+			pointerup: () => this.up(), dblclick: () => ctx.time.fit()}});
 		this.ticks = el('canvas.ticks', {'aria-hidden': 'true'});
-		this.input = el('input.scrub', {type: 'range', min: 1, max: 1, 'aria-label': 'As of event'});
+		this.input = el('input.scrub', {type: 'range', min: 1, max: 1, 'aria-label': 'As of event',
+			on: {input: () => ctx.goTo(+this.input.value), keydown: e => this.key(e)}});
 		this.note = el('span.as-of');
 		this.past = el('div.past-bar', {hidden: true}, this.note, button('Back to live', () => ctx.goTo(null)),
 			button('Fork from here', () => this.fork(), {class: 'main'}));
 		this.node = el('div.strip', this.canvas, el('div.slide', this.ticks, this.input), this.past);
-		on(this.input, 'input', () => ctx.goTo(+this.input.value));
-		on(this.input, 'keydown', e => this.key(e));
-		on(this.canvas, 'pointerdown', e => {
-			this.drag = [this.at(e), this.at(e)];
-			this.canvas.setPointerCapture(e.pointerId);
-		});
-		on(this.canvas, 'pointermove', e => {
-			if (!this.drag) return;
-			this.drag[1] = this.at(e);
-			this.again();
-		});
-		on(this.canvas, 'pointerup', () => this.up());
-		on(this.canvas, 'dblclick', () => ctx.time.fit());
-		new ResizeObserver(() => { this.w = 0; this.again(); }).observe(this.canvas);
+		new ResizeObserver(() => { this.w = 0; ctx.again(); }).observe(this.canvas);
 	}
 
-	again() { this.ctx.redraw = true; this.ctx.soon(); }
 	at(e) { return e.clientX - this.canvas.getBoundingClientRect().left; }
 
 	/* Arrows move by an event (the input does that), with Shift by a turn. */
@@ -67,25 +64,15 @@ export class Scrubber {
 	}
 
 	size() {
-		const dpr = Math.min(2, devicePixelRatio || 1);
 		this.w = this.canvas.clientWidth;
-		for (const [c, h] of [[this.canvas, HIGH], [this.ticks, 8]]) {
-			c.width = this.w * dpr;
-			c.height = h * dpr;
-			c.getContext('2d').scale(dpr, dpr);
-		}
+		sharp(this.canvas, this.w, HIGH);
+		sharp(this.ticks, this.w, 8);
 		this.colours = palette();
-	}
-
-	fill(colour, x, y, w, h, alpha = 1) {
-		this.g.globalAlpha = alpha;
-		this.g.fillStyle = colour;
-		this.g.fillRect(x, y, w, h);
 	}
 
 	paint(state, force) {
 		if (!this.w || force) this.size();
-		const g = this.g = this.canvas.getContext('2d'), c = this.colours, t = this.ctx.time;
+		const g = this.canvas.getContext('2d'), c = this.colours, t = this.ctx.time;
 		const now = this.ctx.past ? state.time : this.ctx.now(), segs = segments(state, now, t.whole);
 		const s = this.scale = new Scale(segs, 0, total(segs), this.w - 2), bins = new Map(), bad = [];
 		g.clearRect(0, 0, this.w, HIGH);
@@ -93,7 +80,7 @@ export class Scrubber {
 		for (const p of state.spans) {
 			if (!leaf(p)) continue;
 			const a = p.ask, x0 = Math.max(0, Math.floor(s.x(p.run0 ?? p.t0))), x1 = Math.max(x0 + 1, Math.ceil(s.x(p.t1 ?? now)));
-			if (a) this.fill(c.wait, s.x(a.t0), 24, Math.max(2, s.x(a.t1 ?? now) - s.x(a.t0)), 3);
+			if (a) fill(g, c.wait, s.x(a.t0), 24, Math.max(2, s.x(a.t1 ?? now) - s.x(a.t0)), 3);
 			if (BAD.has(p.state)) bad.push([p, x0, Math.max(2, x1 - x0)]);
 			if (a && p.run0 === null) continue;
 			const key = hue(c, p);
@@ -103,28 +90,26 @@ export class Scrubber {
 		}
 		for (const [colour, row] of bins) for (let x = 0, e; x < row.length; x = e) {
 			for (e = x + 1; e < row.length && row[e] === row[x];) e++;
-			if (row[x]) this.fill(colour, x, colour === c.model ? 6 : 20, e - x, colour === c.model ? 8 : 2 + row[x] * 3);
+			if (row[x]) fill(g, colour, x, colour === c.model ? 6 : 20, e - x, colour === c.model ? 8 : 2 + row[x] * 3);
 		}
-		for (const [p, x, w] of bad) this.fill(p.state === 'denied' ? c.deny : c.fail, x, p.kind === 'model' ? 3 : 18, w, 15);
-		/* The part that the timeline shows, and where the slider stands. */
+		for (const [p, x, w] of bad) fill(g, p.state === 'denied' ? c.deny : c.fail, x, p.kind === 'model' ? 3 : 18, w, 15);
 		if (t.v1 !== null) for (const [x, w, edge] of [[0, t.v0 * s.k, t.v0 * s.k], [t.v1 * s.k, this.w, t.v1 * s.k]]) {
-			this.fill(c.bg, x, 0, w, HIGH, 0.66);
-			this.fill(c.edge, edge - 1, 0, 2, HIGH);
+			fill(g, c.bg, x, 0, w, HIGH, 0.66);
+			fill(g, c.edge, edge - 1, 0, 2, HIGH);
 		}
-		if (this.ctx.past) this.fill(c.ink, s.x(this.ctx.past.time) - 1, 0, 2, HIGH);
-		if (this.drag) this.fill(c.run, Math.min(...this.drag), 0, Math.abs(this.drag[1] - this.drag[0]), HIGH, 0.18);
+		if (this.ctx.past) fill(g, c.ink, s.x(this.ctx.past.time) - 1, 0, 2, HIGH);
+		if (this.drag) fill(g, c.run, Math.min(...this.drag), 0, Math.abs(this.drag[1] - this.drag[0]), HIGH, 0.18);
 		this.marks(state, c);
 	}
 
-	/* Turns, failures, questions and forks above the slider. */
 	marks({marks, seq}, c) {
-		const g = this.g = this.ticks.getContext('2d'), turns = marks.filter(m => m.kind === 'turn').length;
+		const g = this.ticks.getContext('2d'), turns = marks.filter(m => m.kind === 'turn').length;
 		g.clearRect(0, 0, this.w, 8);
 		for (const kind of ['turn', 'fork', 'ask', 'bad']) {
 			if (kind === 'turn' && turns > this.w / 4) continue;
 			const colour = {turn: c.edge, fork: c.run, ask: c.wait, bad: c.fail}[kind], w = kind === 'turn' ? 1 : 2;
 			for (const m of marks) if (m.kind === kind)
-				this.fill(colour, 8 + (m.seq - 1) / Math.max(1, seq - 1) * (this.w - 16) - w / 2, 9 - 4 * w, w, 7);
+				fill(g, colour, 8 + (m.seq - 1) / Math.max(1, seq - 1) * (this.w - 16) - w / 2, 9 - 4 * w, w, 7);
 		}
 	}
 
@@ -134,7 +119,7 @@ export class Scrubber {
 		if (!d || !s || Math.abs(d[0] - d[1]) < 4) return;
 		const [a, b] = d.sort((x, y) => x - y).map(x => s.virtual(s.t(x)).v);
 		this.ctx.time.range(a, b);
-		this.again();
+		this.ctx.again();
 	}
 
 	/* -- The fork sheet */
@@ -147,12 +132,12 @@ export class Scrubber {
 		const turns = field('input', 'turns', {type: 'number', min: 1, placeholder: r?.limits?.turns || ''});
 		const why = el('p.why', {role: 'alert', hidden: true}), make = el('button.main', 'Fork'), key = api.idempotency();
 		const name = (f, words) => [el('label', {for: f.id}, words), f];
-		const form = el('form.sheet', el('h2', `Fork after event ${seq}`),
+		const form = el('form.sheet',
 			el('p', `${seq} events shared; ${calls} call${calls === 1 ? '' : 's'} after it may run again, ${unsafe} unsafe.`),
 			...name(text, 'Message'), ...(open ? name(result, `Result of ${oneLine(open.name, 60)} (${oneLine(open.key, 40)
 			}), which is open here`) : []), el('div.line', ...name(model, 'Model'), ...name(turns, 'Turns')), why,
 			el('div.buttons', button('Close', () => dialog.close()), make));
-		const dialog = el('dialog', {'aria-label': 'Fork'}, form);
+		const dialog = sheet(`Fork after event ${seq}`, form);
 		on(form, 'submit', async e => {
 			e.preventDefault();
 			make.disabled = true;
@@ -171,8 +156,5 @@ export class Scrubber {
 				why.textContent = plain(err.message, 400);
 			}
 		});
-		on(dialog, 'close', () => dialog.remove());
-		document.body.append(dialog);
-		dialog.showModal();
 	}
 }

@@ -3,20 +3,17 @@
  * Only changed items are touched: objects of a state are replaced when they
  * change, so identity tells. A reader who follows the end has few items in the
  * document; earlier ones come as the reader scrolls up. */
-import {el, button, put, foreign, plain, oneLine, mark, look, stateWord, noAnsi, ms, count, cost, badge, bytes, on,
+import {el, button, put, filled, foreign, plain, oneLine, mark, look, stateWord, noAnsi, ms, count, cost, badge, bytes, on,
 	runHref, MARKS} from './text.js';
-import {Markdown} from './md.js';
+import {Markdown, markdown} from './md.js';
 import * as api from './api.js';
 
-const PAGE = 200, FIRST = 50;
+const PAGE = 200, FIRST = 36;
 const NEAR = 48; /* pixels from the end within which the end is followed */
 const LINES = 200; /* of an output, before it is shortened */
 const CHARS = 200000;
 const MD_MS = 50; /* between two looks at text that still comes */
 
-/* -- Parts of items */
-
-/* Arguments in one line. */
 export function argsGist(args, cap = 120) {
 	if (args == null) return '';
 	const text = v => typeof v === 'string' ? v.slice(0, cap * 2) : JSON.stringify(v)?.slice(0, cap * 2);
@@ -40,16 +37,14 @@ export function output(value, run) {
 	}
 	const text = noAnsi(typeof value === 'string' ? value : JSON.stringify(value, null, 2) ?? ''), lines = text.split('\n');
 	const long = lines.length > LINES;
-	if (!long && text.length < CHARS) {
-		put(pre, text);
-		return pre;
-	}
+	if (!long && text.length < CHARS) return filled(pre, text);
 	put(pre, long ? lines.slice(0, 150).join('\n').slice(0, CHARS) : text.slice(0, 60000));
 	pre.append('\n', button(`${long ? `${lines.length - 190} more lines` : `${count(text.length - 80000)} more characters`}, show all`,
 		() => { pre.replaceChildren(); put(pre, text); }, {class: 'cut'}), '\n');
-	put(pre, long ? lines.slice(-40).join('\n').slice(-CHARS) : text.slice(-20000));
-	return pre;
+	return filled(pre, long ? lines.slice(-40).join('\n').slice(-CHARS) : text.slice(-20000));
 }
+
+export const part = (name, v, run) => [el('div.label', name), output(v, run)];
 
 const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
@@ -59,24 +54,15 @@ export function files(parts, run) {
 		const image = IMAGES.includes(p.media), name = oneLine(p.name || p.type, 80);
 		const li = el('li', foreign(name), el('span.mute', ` ${plain(p.media, 60)}, ${bytes(p.bytes)} `));
 		const load = async () => URL.createObjectURL(new Blob([await (await api.ask(api.run(run, '/blobs/' + p.hash),
-			{raw: 'response'})).arrayBuffer()], {type: image ? p.media : 'application/octet-stream'}));
+			{raw: true})).arrayBuffer()], {type: image ? p.media : 'application/octet-stream'}));
 		if (image) load().then(src => li.append(el('img', {src, alt: name})), () => {});
 		else li.append(button('save', async () => el('a', {href: await load(), download: name}).click(), {class: 'link'}));
 		return li;
 	}));
 }
 
-function userBody(text) {
-	const body = el('div.body', {dir: 'auto'});
-	put(body, text, {cap: 100000});
-	return body;
-}
-
-function why(error) {
-	const p = el('p.why', {dir: 'auto'});
-	put(p, error.message, {cap: 4000});
-	return p;
-}
+const userBody = text => filled(el('div.body', {dir: 'auto'}), text, {cap: 100000});
+export const why = error => filled(el('p.why', {dir: 'auto'}), error.message, {cap: 4000});
 
 /* -- Items */
 
@@ -92,7 +78,6 @@ class Item {
 			parts ? files(parts, this.talk.run) : '');
 	}
 
-	/* Messages of the runs before. */
 	past() {
 		const {messages: list, follows} = this.it, d = el('details', el('summary', `${list.length} earlier message` +
 			(list.length === 1 ? '' : 's')));
@@ -105,9 +90,7 @@ class Item {
 		const text = typeof m.text === 'string' ? m.text : m.bytes ? `(${bytes(m.bytes)}, stored apart)` : JSON.stringify(m);
 		if (m.role === 'user') return el('div.item.user', el('header', 'You'), userBody(text));
 		if (m.role !== 'assistant') return el('div.item.note', plain(m.role ?? '', 20), ' ', foreign(oneLine(text, 200)));
-		const md = new Markdown();
-		md.update(text, true);
-		return el('div.item.model', md.node);
+		return el('div.item.model', markdown(text));
 	}
 
 	note() {
@@ -139,7 +122,6 @@ class Item {
 
 	action() { this.call(); }
 
-	/* What its span says now. */
 	update(p, now) {
 		const same = p === this.span;
 		if (same && p.state !== 'running') return;
@@ -199,7 +181,7 @@ class Item {
 	}
 
 	fill() {
-		const p = this.span, {run} = this.talk, rows = [], add = (name, v) => rows.push(el('div.label', name), output(v, run));
+		const p = this.span, {run} = this.talk, rows = [], add = (name, v) => rows.push(...part(name, v, run));
 		if (!this.more.open || this.filled === p) return;
 		this.filled = p;
 		if (p.args != null) add('In', p.args);
@@ -264,7 +246,6 @@ export class Talk {
 		this.log.scrollTop = this.log.scrollHeight;
 	}
 
-	/* Shows items from `from` on. */
 	window(from) {
 		while (this.items.length && this.from < from) {
 			this.items.shift().node.remove();

@@ -60,6 +60,20 @@ export const on = (e, type, f, o) => e.addEventListener(type, f, o);
 export const css = (e, name, value) => e.style.setProperty(name, value);
 export const button = (text, click, props) => el('button', {type: 'button', ...props, on: {click}}, text);
 
+/* Calls f once in the next frame, however often it is asked to. */
+export function frames(f) {
+	let id = 0;
+	return () => { id ||= requestAnimationFrame(() => { id = 0; f(); }); };
+}
+
+/* A dialog that is gone when it is closed. */
+export function sheet(label, ...kids) {
+	const d = el('dialog', {'aria-label': label, on: {close: () => d.remove()}}, el('h2', label), ...kids);
+	document.body.append(d);
+	d.showModal();
+	return d;
+}
+
 /* Puts a foreign string into `to`: hidden characters as chips, long lines in
  * slices. Returns how many characters were hidden. */
 export function put(to, value, {cap = Infinity, strict} = {}) {
@@ -78,12 +92,13 @@ export function put(to, value, {cap = Infinity, strict} = {}) {
 	return hidden;
 }
 
-/* A foreign string as an element of its own, isolated from its neighbours. */
-export function foreign(value) {
-	const e = el('bdi');
-	put(e, value, {cap: 2000});
+export const filled = (e, value, options) => {
+	put(e, value, options);
 	return e;
-}
+};
+
+/* A foreign string as an element of its own, isolated from its neighbours. */
+export const foreign = value => filled(el('bdi'), value, {cap: 2000});
 
 /* -- Numbers */
 
@@ -105,7 +120,6 @@ export const cost = usd => usd == null ? 'cost unknown' : usd === 0 ? 'no cost' 
 
 export const bytes = n => n < 1000 ? n + ' B' : n < 1e6 ? (n / 1e3).toFixed(1) + ' kB' : (n / 1e6).toFixed(1) + ' MB';
 
-/* A setting of this browser. */
 export function keep(key, value) {
 	try {
 		if (value == null) return localStorage.getItem('wend.' + key);
@@ -161,12 +175,10 @@ const known = state => MARKS[state] ? state : 'unknown';
 export const mark = state => svg('svg', {class: 'mark s-' + known(state), viewBox: '0 0 12 12', 'aria-hidden': 'true'},
 	svg('path', {d: MARKS[known(state)]}));
 
-/* How a span looks; what it is called. */
 export const look = p => p.cached && p.state === 'ok' ? 'cached' : p.state;
 export const label = p => oneLine(p.kind === 'model' && p.purpose !== 'answer' ? `${p.name}, ${p.purpose}` :
 	p.name, 120) || p.kind;
 
-/* The word of a span or a run. */
 export function stateWord(s, now) {
 	const state = look(s), rule = s.rule ?? s.policy?.rule, why = s.error?.code;
 	const more = {__proto__: null, failed: why && why !== 'failed' && ': ' + why, denied: rule && ' by ' + rule,
@@ -175,7 +187,6 @@ export function stateWord(s, now) {
 	return (WORDS[state] ?? plain(state, 40)) + (more ? plain(more, 44) : '');
 }
 
-/* Mark and word, side by side. */
 export const badge = (state, word) => el('span.badge.s-' + known(state), mark(state), el('span.word', word ?? stateWord({state})));
 
 export async function copy(text, from) {
@@ -183,7 +194,7 @@ export async function copy(text, from) {
 	from?.focus();
 }
 
-/* The one region that a screen reader listens to. */
+/* The region that is read aloud. */
 export function say(text) {
 	document.getElementById('status').textContent = plain(text, 240);
 }

@@ -1,8 +1,8 @@
 /* time.js - the timeline: names as elements, bars on one canvas of the size of
  * the window. Only visible rows are touched. */
-import {el, button, foreign, oneLine, mark, ms, count, cost, stateWord, when, say, look, label, css, on,
+import {el, button, foreign, oneLine, mark, ms, count, cost, stateWord, when, say, look, label, css, on, frames,
 	BAD, runHref} from './text.js';
-import {segments, total, Scale, CUT, step, critical, palette, hatch, bar, leaf} from './axis.js';
+import {segments, total, Scale, CUT, step, critical, palette, sharp, fill, hatch, bar, leaf} from './axis.js';
 import * as api from './api.js';
 import {query} from './main.js';
 
@@ -17,54 +17,39 @@ export class Timeline {
 	constructor(ctx) {
 		Object.assign(this, {ctx, rows: [], folds: new Map(), kids: new Map(), v0: 0, focus: 0,
 			v1: null, /* null: follows the end */ version: 0, path: {path: new Set(), ms: 0}});
+		this.soon = frames(() => this.draw());
 		const tool = (text, title, f) => button(text, f, {title});
 		this.sum = el('span');
 		this.liveChip = button('Live', () => this.fit(), {class: 'chip-live', hidden: true});
 		this.cutButton = tool('True time', 'x: idle times at their length', () => this.toggleCut());
 		this.critButton = tool('Critical path', 'c: only what the end waited for', () => this.toggleCrit());
-		this.canvas = el('canvas', {'aria-hidden': 'true'});
+		const hide = () => { this.tip.hidden = true; };
+		this.canvas = el('canvas', {'aria-hidden': 'true', on: {pointermove: e => this.moved(e), pointerleave: hide,
+			pointerdown: e => this.down(e), pointerup: e => this.up(e), dblclick: () => this.fit()}});
 		this.box = el('div', {role: 'rowgroup'});
-		this.labels = el('div.time-labels', {role: 'treegrid', 'aria-label': 'Timeline rows'}, this.box);
+		this.labels = el('div.time-labels', {role: 'treegrid', 'aria-label': 'Timeline rows', on: {
+			keydown: e => this.rowKey(e), click: e => this.clicked(e), focusout: hide, focusin: e => {
+				const r = this.rowOf(e.target);
+				if (r) { this.focus = r.at; this.showTip(r); }
+			}}}, this.box);
 		this.sizer = el('div', el('div.time-view', this.labels, this.canvas));
 		this.scroll = el('div.time-scroll', {tabindex: '-1'}, this.sizer);
 		this.tip = el('div.tip', {hidden: true, role: 'tooltip'});
 		this.node = el('div.time', el('div.time-tools', this.sum, el('span.grow'), this.liveChip,
 			this.critButton, this.cutButton, tool('Fit', '0: all of it', () => this.fit())), this.scroll, this.tip);
-		const hide = () => { this.tip.hidden = true; };
 		on(this.scroll, 'scroll', () => this.soon(), {passive: true});
 		on(this.scroll, 'wheel', e => this.wheel(e), {passive: false});
-		on(this.labels, 'keydown', e => this.rowKey(e));
-		on(this.labels, 'click', e => this.clicked(e));
-		on(this.labels, 'focusin', e => {
-			const r = this.rowOf(e.target);
-			if (r) { this.focus = r.at; this.showTip(r); }
-		});
-		on(this.labels, 'focusout', hide);
-		on(this.canvas, 'pointermove', e => this.moved(e));
-		on(this.canvas, 'pointerleave', hide);
-		on(this.canvas, 'pointerdown', e => this.down(e));
-		on(this.canvas, 'pointerup', e => this.up(e));
-		on(this.canvas, 'dblclick', () => this.fit());
 		this.resize = new ResizeObserver(() => { this.sized = false; this.soon(); });
 		this.resize.observe(this.scroll);
 	}
 
-	close() { this.resize.disconnect(); cancelAnimationFrame(this.frame); }
-
-	soon() {
-		this.frame ||= requestAnimationFrame(() => { this.frame = 0; this.draw(); });
-	}
+	close() { this.resize.disconnect(); }
 
 	/* -- Rows */
 
-	/* All rows of a state, from `level` on. */
 	list(state, run, level, out) {
-		const kids = new Map(), many = state.spans.length > MANY;
+		const kids = Map.groupBy(state.spans.filter(shown), p => p.parent), many = state.spans.length > MANY;
 		const only = this.onlyPath && level === 1 && this.path.path;
-		for (const p of state.spans) if (shown(p)) {
-			if (!kids.has(p.parent)) kids.set(p.parent, []);
-			kids.get(p.parent).push(p);
-		}
 		const walk = (of, deep) => {
 			for (const p of deep < 40 && kids.get(of) || []) {
 				const id = run + '/' + p.i, inner = kids.get(p.i), has = !!(inner || p.child);
@@ -197,15 +182,13 @@ export class Timeline {
 	/* -- Drawing */
 
 	size() {
-		this.dpr = Math.min(2, devicePixelRatio || 1);
 		this.tall = null;
 		this.h = this.scroll.clientHeight;
 		css(this.sizer.firstChild, 'height', this.h + 'px');
 		this.w = Math.max(50, this.sizer.clientWidth - this.labels.offsetWidth);
-		for (const [k, v] of [['width', this.w], ['height', this.h]]) {
-			this.canvas[k] = Math.round(v * this.dpr);
-			css(this.canvas, k, v + 'px');
-		}
+		css(this.canvas, 'width', this.w + 'px');
+		css(this.canvas, 'height', this.h + 'px');
+		this.dpr = sharp(this.canvas, this.w, this.h);
 		this.sized = true;
 	}
 
@@ -226,7 +209,6 @@ export class Timeline {
 
 	paint(first, last, h) {
 		const g = this.g = this.canvas.getContext('2d'), c = this.colours, s = this.last = this.scale(), d = this.drag;
-		g.setTransform(this.dpr, 0, 0, this.dpr, 0, 0);
 		g.clearRect(0, 0, this.w, this.h);
 		g.font = '12px ' + getComputedStyle(document.body).fontFamily;
 		g.textBaseline = 'middle';
@@ -246,12 +228,7 @@ export class Timeline {
 
 	isChosen(r) { return r.run === this.ctx.id && r.p === this.ctx.chosen?.span; }
 
-	fill(colour, x, y, w, h, alpha = 1) {
-		this.g.globalAlpha = alpha;
-		this.g.fillStyle = colour;
-		this.g.fillRect(x, y, w, h);
-		this.g.globalAlpha = 1;
-	}
+	fill(...args) { fill(this.g, ...args); }
 
 	grid(g, c, s) {
 		const d = step(s.k), {t0} = this.state;
@@ -502,11 +479,10 @@ export class Timeline {
 	}
 
 	key({key}) {
-		const f = {w: () => this.zoom(0.7), s: () => this.zoom(1 / 0.7), a: () => this.pan(-80), d: () => this.pan(80),
+		const f = {__proto__: null, w: () => this.zoom(0.7), s: () => this.zoom(1 / 0.7), a: () => this.pan(-80), d: () => this.pan(80),
 			x: () => this.toggleCut(), c: () => this.toggleCrit(), 0: () => this.fit(), f: () => this.fitChosen(),
 			j: () => this.move(1), k: () => this.move(-1)};
-		if (!Object.hasOwn(f, key)) return false;
-		f[key]();
-		return true;
+		f[key]?.();
+		return key in f;
 	}
 }
