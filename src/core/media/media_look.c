@@ -71,7 +71,14 @@ static uint32_t crc32_of(wend_str s)
     return ~crc;
 }
 
-/* Chunks to the last: length, type, data, checksum of the two. */
+static bool is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+/* Chunks to the last: length, type, data, checksum of the two. Programs write
+ * wrong checksums of chunks that a reader may pass over, whose type begins with
+ * a small letter, and readers do not mind. */
 static const char *look_png(wend_str s, wend_ev_part *out)
 {
     enum { FIRST = 8, HEAD = 13, AROUND = 12 };
@@ -89,8 +96,9 @@ static const char *look_png(wend_str s, wend_ev_part *out)
 
         if (len > s.len - at - AROUND)
             return cut;
-        if (crc32_of((wend_str){s.ptr + at + 4, 4 + (size_t)len}) !=
-            be32(s, at + 8 + len))
+        if (is_upper(s.ptr[at + 4]) &&
+            crc32_of((wend_str){s.ptr + at + 4, 4 + (size_t)len}) !=
+                be32(s, at + 8 + len))
             return "is damaged";
         data |= has_at(s, at + 4, "IDAT");
         if (has_at(s, at + 4, "IEND"))
