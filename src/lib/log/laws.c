@@ -582,11 +582,10 @@ wend_status wend_laws_end(const wend_laws *l, wend_error *err)
         return fail(err, WEND_E_INVAL, "laws: there are none");
     if (forked_check(l->process, err) != WEND_OK)
         return WEND_E_MISUSE;
-    if (!l->over)
-        return fail(err, WEND_E_CORRUPT,
-                    "the run has not ended: event %lld is its last one",
-                    (long long)l->seq);
-    return WEND_OK;
+    return l->over ? WEND_OK
+                   : fail(err, WEND_E_CORRUPT,
+                          "the run has not ended: event %lld is its last one",
+                          (long long)l->seq);
 }
 
 void wend_laws_free(wend_laws *l)

@@ -232,7 +232,7 @@ static void test_cut(void)
             whole += ok && len == files[i].bytes.len;
             mem_free(&plain, (char *)(uintptr_t)copy.ptr);
         }
-    tap_is_i64(whole, 11, "pictures and documents that are whole");
+    tap_is_i64(whole, 12, "pictures and documents that are whole");
     /* four bytes of junk, one newline behind %%EOF, and the size that an
      * empty promise made smaller */
     tap_is_i64(accepted, 4 + 1, "beginnings that are whole files, too");
