@@ -270,6 +270,40 @@ static bool count_bytes(void *ctx, wend_str bytes)
     return true;
 }
 
+/* A run ends with a call of its caller, and another one has the result. */
+void play_client(const struct scenario *sc, struct tale *t)
+{
+    wend_run_options o = {
+        .size = sizeof o,
+        .client_tools =
+            "[{\"name\":\"pick\",\"schema\":{\"type\":\"object\"}}]"};
+    struct stage st = {0};
+    wend_run *run = NULL, *next = NULL;
+
+    if (stage_open(&st, sc, t) &&
+        step_ok(t, "start",
+                wend_run_start(st.agent, STR("go"), &o, &run, &st.err),
+                &st.err)) {
+        t->count = 1;
+        stage_watch(run, sc, t, &t->runs[0]);
+    }
+    o = (wend_run_options){.size = sizeof o,
+                           .messages = "[{\"role\":\"tool\",\"call\":"
+                                       "\"call_1\",\"text\":\"red\"}]"};
+    if (t->count && t->runs[0].status == WEND_END &&
+        t->runs[0].outcome == WEND_OUTCOME_OK &&
+        step_ok(t, "follow",
+                wend_run_follow(st.agent, wend_run_id(run), STR_NONE, &o, &next,
+                                &st.err),
+                &st.err)) {
+        t->count = 2;
+        stage_watch(next, sc, t, &t->runs[1]);
+    }
+    wend_run_free(next);
+    wend_run_free(run);
+    stage_close(&st);
+}
+
 void play_export(const struct scenario *sc, struct tale *t)
 {
     struct stage st = {0};

@@ -12,6 +12,7 @@ void play_load(const struct scenario *sc, struct tale *t);
 void play_plan_file(const struct scenario *sc, struct tale *t);
 void play_replay(const struct scenario *sc, struct tale *t);
 void play_fork(const struct scenario *sc, struct tale *t);
+void play_client(const struct scenario *sc, struct tale *t);
 void play_export(const struct scenario *sc, struct tale *t);
 void play_import(const struct scenario *sc, struct tale *t);
 void play_verify(const struct scenario *sc, struct tale *t);

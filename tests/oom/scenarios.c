@@ -234,6 +234,11 @@ const struct scenario scenarios[] = {
      .body = play_fork,
      .script = DONE ",{\"text\":\"forked\"}",
      .prepare = ended_run},
+    {.name = "client-side tools",
+     .body = play_client,
+     .script = "{\"when\":\"red\",\"text\":\"done\"},{\"text\":\"done\","
+               "\"calls\":[" CALL("pick") "," CALL("read") "]}",
+     .in_memory = true},
     {.name = "export",
      .body = play_export,
      .script = "{\"calls\":[" CALL("read") "]}," DONE,

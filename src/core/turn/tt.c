@@ -176,24 +176,6 @@ void end_turn(struct tt *x, wend_outcome outcome)
     emit_metrics(x);
 }
 
-/* The calls that the caller executes, with the arguments that they got. */
-static void fill_pending(struct tt *x, wend_ev_run_end *e)
-{
-    const struct turn *t = x->t;
-    wend_ev_call *list =
-        arena_alloc(x->s->scratch, t->calls_count * sizeof *list);
-
-    for (uint32_t i = 0; list && i < t->calls_count; i++) {
-        const struct call *c = turn_call(t, i);
-        const struct call_state *s = turn_call_state(t, i);
-
-        if (s->client)
-            list[e->pending_count++] = (wend_ev_call){
-                .id = c->id, .name = c->name, .args_json = s->args};
-    }
-    e->pending = list;
-}
-
 void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
              const wend_ev_error *error)
 {

@@ -206,6 +206,23 @@ void run_calls(struct tt *x)
     next_turn(x);
 }
 
+void fill_pending(struct tt *x, wend_ev_run_end *e)
+{
+    const struct turn *t = x->t;
+    wend_ev_call *list =
+        arena_alloc(x->s->scratch, t->calls_count * sizeof *list);
+
+    for (uint32_t i = 0; list && i < t->calls_count; i++) {
+        const struct call *c = turn_call(t, i);
+        const struct call_state *s = turn_call_state(t, i);
+
+        if (s->client)
+            list[e->pending_count++] = (wend_ev_call){
+                .id = c->id, .name = c->name, .args_json = s->args};
+    }
+    e->pending = list;
+}
+
 /* ---- While the message still streams ------------------------------------- */
 
 static bool is_eager(const struct config *c, const struct admission *a)

@@ -215,6 +215,8 @@ void on_call_done(struct tt *x);
 void on_call_hook(struct tt *x);
 void on_approval(struct tt *x);
 void stop_calls(struct tt *x);
+/* The calls that the caller executes, with the arguments that they got. */
+void fill_pending(struct tt *x, wend_ev_run_end *e);
 
 /* tt_work.c: what holds for calls and for actions */
 struct work work_of_call(const struct turn *t, const struct call *c);
