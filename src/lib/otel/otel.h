@@ -31,7 +31,7 @@ wend_str trace_state(const struct wend_run *r);
 enum {
     TRACE_SPANS_MAX = 2048,      /* as the specification suggests */
     TRACE_BYTES_MAX = 4 << 20,   /* of them */
-    TRACE_BATCH_SPANS_MAX = 512, /* in a request, if so many wait */
+    TRACE_BATCH_SPANS_MAX = 512, /* at most, in one request */
     TRACE_BATCH_BYTES_MAX =
         1 << 20,                 /* of them: receivers refuse more than 4 MiB */
     TRACE_BATCH_DELAY_MS = 1000, /* that a span waits for others */

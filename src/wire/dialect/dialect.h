@@ -87,7 +87,7 @@ struct dialect_stream {
     struct buf later; /* the end of a turn, until it is known what follows */
     struct record_call *calls; /* calls and actions that have begun */
     struct buf *out;           /* of this event */
-    bool past;                 /* nobody sees the records of this event */
+    bool past;                 /* the records of this event are dropped */
     const wend_dialect_options *options; /* or NULL */
     struct flow *flow;                   /* of a protocol; or NULL */
     struct dialect_now now;

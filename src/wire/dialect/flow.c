@@ -31,7 +31,7 @@ static void close_piece(struct flow *f)
 }
 
 /* Ids follow from kept events, so that a piece that a crash cut off and the
- * one in its place differ, though nobody may have kept the first. */
+ * one in its place differ, even if no client has kept the first. */
 static void open_piece(struct flow *f, enum flow_kind kind)
 {
     if (f->open == kind)
